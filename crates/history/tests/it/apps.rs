@@ -8,9 +8,12 @@ use kube_endpoint_model::{
     Node, ObjectMeta, Pod, ResourceVersion, Service, TargetRef, Text, Uid, well_known,
 };
 use kube_endpoints_history::{Author, Recorded};
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+use uuid::Builder;
 
 /// Number of changes of Pods in a second.
-const FLIPS: u64 = 160;
+const FLIPS: i64 = 160;
 /// Number of namespaces, among which the Services are divided.
 const NAMESPACES: usize = 40;
 /// Number of Nodes.
@@ -22,7 +25,7 @@ const HEARTBEAT: u64 = 300;
 pub(crate) struct Cluster {
     apps: Vec<App>,
     nodes: Vec<Node>,
-    numbers: Numbers,
+    numbers: StdRng,
     now: Timestamp,
     version: u64,
 }
@@ -30,12 +33,12 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// Returns a cluster of Services with this number of Pods each.
     pub(crate) fn new(services: usize, pods: usize) -> Cluster {
-        let mut numbers = Numbers(1);
+        let mut numbers = StdRng::seed_from_u64(1);
         let apps = (0..services).map(|at| App::new(at, pods, &mut numbers)).collect();
         let node = |at: u64| Node {
             name: node_name(at),
-            uid: numbers.uid(),
-            resource_version: numbers.version(),
+            uid: uid(&mut numbers),
+            resource_version: version(&mut numbers),
             ready: true,
             cpu_milli: 8_000,
             ..Node::default()
@@ -70,15 +73,12 @@ impl Cluster {
 
     /// A Pod becomes ready or ceases to be, and its slice and its Endpoints follow.
     fn flip(&mut self, mut record: impl FnMut(Timestamp, &Author, Recorded)) {
-        self.now += SignedDuration::from_micros(
-            1_000_000 / FLIPS.cast_signed() - 40 + (self.numbers.next() % 80).cast_signed(),
-        );
-        let (app, pod) = (self.numbers.index(self.apps.len()), self.numbers.next());
-        let versions = [(); 3].map(|()| self.next_version());
+        self.now += SignedDuration::from_micros(1_000_000 / FLIPS - 40 + self.numbers.random_range(0..80));
+        let [of_pod, of_slice, of_endpoints] = [(); 3].map(|()| self.next_version());
+        let app = self.numbers.random_range(0..self.apps.len());
         let (app, now) = (&mut self.apps[app], self.now);
-        let [of_pod, of_slice, of_endpoints] = versions;
-        let pods = app.pods.len() as u64;
-        let pod = &mut app.pods[usize::try_from(pod % pods).expect("small")];
+        let pod = self.numbers.random_range(0..app.pods.len());
+        let pod = &mut app.pods[pod];
         pod.ready = !pod.ready;
         pod.resource_version = of_pod;
         let (kubelet, controller) = (author("kubelet", now), author("kube-controller-manager", now));
@@ -92,7 +92,7 @@ impl Cluster {
     }
 
     fn next_version(&mut self) -> ResourceVersion {
-        self.version += self.numbers.next() % 9 + 1;
+        self.version += self.numbers.random_range(1..10);
         self.version.into()
     }
 }
@@ -106,43 +106,17 @@ fn author(manager: &str, now: Timestamp) -> Author {
     Author { manager: manager.into(), user: Text::new(), time }
 }
 
-/// Numbers that look random, and are the same in each run (`SplitMix64`).
-pub(crate) struct Numbers(pub(crate) u64);
+/// Returns a version before all changes.
+fn version(numbers: &mut StdRng) -> ResourceVersion {
+    numbers.random_range(0..1_u64 << 29).into()
+}
 
-impl Numbers {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
+fn suffix(numbers: &mut StdRng, length: usize) -> String {
+    (0..length).map(|_| char::from(b"bcdfghjklmnpqrstvwxz2456789"[numbers.random_range(0..27)])).collect()
+}
 
-    /// Returns a number below a length.
-    pub(crate) fn index(&mut self, length: usize) -> usize {
-        usize::try_from(self.next() % length as u64).expect("below the length")
-    }
-
-    /// Returns a version before all changes.
-    fn version(&mut self) -> ResourceVersion {
-        (self.next() >> 35).into()
-    }
-
-    fn suffix(&mut self, length: usize) -> String {
-        (0..length).map(|_| char::from(b"bcdfghjklmnpqrstvwxz2456789"[(self.next() % 27) as usize])).collect()
-    }
-
-    fn uid(&mut self) -> Uid {
-        let (high, low) = (self.next(), self.next());
-        let text = format!(
-            "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
-            high >> 32,
-            high >> 16 & 0xffff,
-            high & 0xfff,
-            low >> 48 & 0xfff,
-            low & 0xffff_ffff_ffff
-        );
-        Uid::from(text)
-    }
+fn uid(numbers: &mut StdRng) -> Uid {
+    Builder::from_random_bytes(numbers.random()).into_uuid().hyphenated().to_string().into()
 }
 
 /// A Service with its Pods, its slice and its Endpoints.
@@ -153,24 +127,25 @@ struct App {
 }
 
 impl App {
-    fn new(at: usize, pods: usize, numbers: &mut Numbers) -> App {
+    fn new(at: usize, pods: usize, numbers: &mut StdRng) -> App {
         let name = format!("app-{at}");
-        let (namespace, set): (Text, String) = (format!("team-{}", at % NAMESPACES).as_str().into(), numbers.suffix(9));
+        let (namespace, set): (Text, String) =
+            (format!("team-{}", at % NAMESPACES).as_str().into(), suffix(numbers, 9));
         let labels: Labels = [("app", name.as_str()), ("pod-template-hash", set.as_str())].into_iter().collect();
-        let meta = |labels: Labels, name: String, numbers: &mut Numbers| ObjectMeta {
+        let meta = |labels: Labels, name: String, numbers: &mut StdRng| ObjectMeta {
             namespace: namespace.clone(),
             name: name.as_str().into(),
-            uid: numbers.uid(),
+            uid: uid(numbers),
             labels,
-            resource_version: numbers.version(),
+            resource_version: version(numbers),
             ..ObjectMeta::default()
         };
-        let pod = |number: usize, numbers: &mut Numbers| Pod {
+        let pod = |number: usize, numbers: &mut StdRng| Pod {
             namespace: namespace.clone(),
-            name: format!("{name}-{set}-{}", numbers.suffix(5)).as_str().into(),
-            uid: numbers.uid(),
+            name: format!("{name}-{set}-{}", suffix(numbers, 5)).as_str().into(),
+            uid: uid(numbers),
             labels: labels.clone(),
-            node_name: node_name(numbers.next() % NODES),
+            node_name: node_name(numbers.random_range(0..NODES)),
             pod_ips: [format!("10.{}.{}.{number}", at / 250, at % 250).as_str()].into(),
             ready: true,
             ready_changed: Some(start().into()),
@@ -182,7 +157,7 @@ impl App {
             (well_known::SLICE_MANAGED_BY_LABEL, "endpointslice-controller.k8s.io"),
         ];
         let slice = EndpointSlice {
-            metadata: meta(slice_labels.into_iter().collect(), format!("{name}-{}", numbers.suffix(5)), numbers),
+            metadata: meta(slice_labels.into_iter().collect(), format!("{name}-{}", suffix(numbers, 5)), numbers),
             address_type: "IPv4".into(),
             endpoints: Vec::new(),
             ports: vec![EndpointPort { port: Some(8080), ..EndpointPort::default() }],

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
 use kube_endpoints_conformance::{Kind as Of, Recording, Scenario, Snapshot, State as Operated};
-use kube_endpoints_history::{Archive, Encoder, Recorded, Replay, Select};
+use kube_endpoints_history::{Archive, Recorded, Select};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::recording::{State, author, time};
+use crate::laws::state;
+use crate::recording::{State, author, begin, time};
 
 /// Returns an object of a snapshot, whose metadata is not nested.
 fn of_snapshot(object: &Value, number: usize) -> Value {
@@ -54,13 +55,8 @@ fn states(recording: &Recording, scenario: &Scenario) -> Vec<State> {
 
 /// Records the states as changes, in frames and segments of different lengths.
 fn record(states: &[State]) -> Vec<u8> {
-    let mut encoder = Encoder::new("test", []).expect("memory");
     let (first, later) = states.split_first().expect("a state");
-    for object in first.values() {
-        encoder.put(time(0), None, object.clone());
-    }
-    let mut file = Vec::new();
-    encoder.begin_segment(time(0), &mut file).expect("memory");
+    let (mut encoder, mut file) = begin(time(0), &[], first.values().cloned());
     for (at, (before, after)) in states.iter().zip(later).enumerate() {
         let now = time(at + 1);
         for (kind, key) in before.keys().filter(|key| !after.contains_key(*key)) {
@@ -79,10 +75,6 @@ fn record(states: &[State]) -> Vec<u8> {
     }
     encoder.end_segment(&mut file).expect("memory");
     file
-}
-
-fn state(replay: &Replay<'_>) -> State {
-    replay.objects().map(|object| ((object.kind(), object.key()), object.clone())).collect()
 }
 
 /// Returns the number of objects that differ.

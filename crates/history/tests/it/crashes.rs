@@ -8,9 +8,9 @@ use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::{EndpointSlice, Labels, Node, ObjectMeta, Pod, Service, well_known};
 use kube_endpoints_history::recorder::{Folder, Message, Recorder};
 use kube_endpoints_history::{Archive, Author, Change, Encoder, Gap, Recorded, Replay, Select, What};
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
 use tempfile::TempDir;
-
-use crate::apps::Numbers;
 
 /// Number of runs of the recorder that write to one folder, one after another.
 const RUNS: usize = 4;
@@ -39,7 +39,7 @@ struct Run {
 
 /// The cluster that is recorded.
 struct Cluster {
-    numbers: Numbers,
+    numbers: StdRng,
     state: State,
     now: Timestamp,
     version: u64,
@@ -48,14 +48,14 @@ struct Cluster {
 impl Cluster {
     /// Returns an object in a new state.
     fn object(&mut self, number: usize) -> Recorded {
-        self.version += 1 + self.numbers.next() % 3;
+        self.version += 1 + self.numbers.random_range(0..3);
         let resource_version = self.version.into();
         let (namespace, name) = ("shop".into(), format!("web-{number}").as_str().into());
         let label =
             |key: &str, value: usize| -> Labels { [(key, format!("web-{value}").as_str())].into_iter().collect() };
         match number {
             0..48 => {
-                let (labels, ready) = (label("app", 48 + self.numbers.index(8)), self.numbers.next().is_multiple_of(2));
+                let (labels, ready) = (label("app", 48 + self.numbers.random_range(0..8)), self.numbers.random());
                 Arc::new(Pod { namespace, name, labels, ready, resource_version, ..Pod::default() }).into()
             }
             48..56 => {
@@ -68,18 +68,22 @@ impl Cluster {
                 Arc::new(EndpointSlice { metadata, ..EndpointSlice::default() }).into()
             }
             // Often of another version only, as heartbeats are.
-            _ => Arc::new(Node { name, ready: self.numbers.index(4) > 0, resource_version, ..Node::default() }).into(),
+            _ => {
+                Arc::new(Node { name, ready: self.numbers.random_range(0..4) > 0, resource_version, ..Node::default() })
+                    .into()
+            }
         }
     }
 
     /// Makes a change. Returns it, and the object before.
     fn change(&mut self) -> (Logged, Option<Recorded>) {
         // Every 5,000 changes, there is none for long.
-        let pause = if self.numbers.index(5_000) == 0 { 11_000 } else { 1 + self.numbers.index(15) };
-        self.now += SignedDuration::from_millis(i64::try_from(pause).expect("small"));
-        let number = self.numbers.index(OBJECTS);
+        let pause =
+            if self.numbers.random_range(0..5_000) == 0 { 11_000 } else { 1 + self.numbers.random_range(0..15) };
+        self.now += SignedDuration::from_millis(pause);
+        let number = self.numbers.random_range(0..OBJECTS);
         let before = self.state[number].clone();
-        let change = match self.numbers.index(100) {
+        let change = match self.numbers.random_range(0..100) {
             0 => Logged::Gap,
             1..10 if before.is_some() => {
                 self.state[number] = None;
@@ -109,7 +113,7 @@ impl Cluster {
             recorder.apply(put(self.now, None, object.clone(), true)).expect("not written yet");
         }
         recorder.begin(self.now).expect("space");
-        let (count, period) = (1 + self.numbers.index(4_000), 1 + self.numbers.index(400));
+        let (count, period) = (1 + self.numbers.random_range(0..4_000), 1 + self.numbers.random_range(0..400));
         for _ in 0..count {
             let (change, before) = self.change();
             log.push(change.clone());
@@ -120,14 +124,14 @@ impl Cluster {
             };
             let length = recorder.length();
             recorder.apply(message).expect("space");
-            if self.numbers.index(period) == 0 {
+            if self.numbers.random_range(0..period) == 0 {
                 recorder.checkpoint(self.now).expect("space");
             }
             if recorder.length() != length {
                 kept = log.len();
             }
         }
-        if self.numbers.next().is_multiple_of(2) {
+        if self.numbers.random() {
             let (length, last) = last_file(folder);
             recorder.checkpoint(self.now).expect("space");
             if self.crash_within(&last, length) {
@@ -147,7 +151,7 @@ impl Cluster {
         let folder = file.parent().expect("a folder");
         let (content, (_, last)) = (fs::read(file).expect("a file"), last_file(folder));
         let appended = &content[usize::try_from(length).expect("short")..];
-        let cut = self.numbers.index(appended.len() + 2);
+        let cut = self.numbers.random_range(0..appended.len() + 2);
         if cut > appended.len() {
             // All was written.
             return true;
@@ -226,7 +230,7 @@ fn folder() -> TempDir {
 /// Records random changes, the same in each run, with crashes at random bytes.
 fn record(count: usize) {
     let now = "2026-11-27T14:00:00Z".parse().expect("a time");
-    let mut cluster = Cluster { numbers: Numbers(43), state: vec![None; OBJECTS], now, version: 1 };
+    let mut cluster = Cluster { numbers: StdRng::seed_from_u64(43), state: vec![None; OBJECTS], now, version: 1 };
     let (mut changes, mut lost, mut crashes) = (0, 0, 0);
     while changes < count {
         let folder = folder();
@@ -235,7 +239,7 @@ fn record(count: usize) {
             runs.push(cluster.run(folder.path()));
             cluster.now += SignedDuration::from_secs(1);
             // While no recorder is running.
-            (0..cluster.numbers.index(8)).for_each(|_| drop(cluster.change()));
+            (0..cluster.numbers.random_range(0..8)).for_each(|_| drop(cluster.change()));
         }
         verify(folder.path(), &runs);
         changes += runs.iter().map(|run| run.log.len()).sum::<usize>();

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use kube_endpoint_model::Pod;
-use kube_endpoints_history::{Archive, Encoder, ReadError, Select, What};
+use kube_endpoints_history::{Archive, Encoder, ReadError, Recorded, Select, What};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rstest::rstest;
 
 use crate::frames::{announcing, compressed};
-use crate::recording::{record, steps};
+use crate::recording::{self, record, steps};
 
 fn read_all(files: Vec<Vec<u8>>) -> Result<(), ReadError> {
     let mut archive = Archive::from_buffers(files)?;
@@ -97,11 +97,10 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).expect("a time")
 }
 
-/// A Pod in a state, at a second.
-fn put(encoder: &mut Encoder, second: i64) {
-    let version = second.unsigned_abs().into();
-    let pod = Pod { namespace: "shop".into(), name: "web-0".into(), resource_version: version, ..Pod::default() };
-    encoder.put(at(second), None, Arc::new(pod));
+/// Returns the state of a Pod at a second.
+fn pod(second: i64) -> Recorded {
+    let resource_version = second.unsigned_abs().into();
+    Arc::new(Pod { namespace: "shop".into(), name: "web-0".into(), resource_version, ..Pod::default() }).into()
 }
 
 /// Writes a change a second into frames of their own. Returns the frames.
@@ -109,7 +108,7 @@ fn put_frames(encoder: &mut Encoder, seconds: Range<i64>, file: &mut Vec<u8>) ->
     let mut frames = Vec::new();
     for second in seconds {
         let start = file.len();
-        put(encoder, second);
+        encoder.put(at(second), None, pod(second));
         encoder.flush(file).expect("memory");
         frames.push(start..file.len());
     }
@@ -118,10 +117,7 @@ fn put_frames(encoder: &mut Encoder, seconds: Range<i64>, file: &mut Vec<u8>) ->
 
 /// Begins the recording of a Pod.
 fn begin(second: i64) -> (Encoder, Vec<u8>) {
-    let (mut encoder, mut file) = (Encoder::new("test", []).expect("memory"), Vec::new());
-    put(&mut encoder, second);
-    encoder.begin_segment(at(second), &mut file).expect("memory");
-    (encoder, file)
+    recording::begin(at(second), &[], [pod(second)])
 }
 
 /// Returns the seconds of the changes, and the gaps with their beginnings.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::{ObjectKey, Pod};
-use kube_endpoints_history::{Archive, Change, Encoder, ExcerptError, Select, What};
+use kube_endpoints_history::{Archive, Change, ExcerptError, Select, What};
 use proptest::prelude::*;
 
 use crate::laws::{all_changes, of_service, state};
-use crate::recording::{Recording, Step, record, steps, time};
+use crate::recording::{Recording, Step, begin, record, steps, time};
 
 const NO_LIMIT: usize = usize::MAX;
 
@@ -110,10 +110,9 @@ fn an_excerpt_has_a_limit() {
 
 #[test]
 fn an_excerpt_has_the_times_of_the_history() {
-    let (mut encoder, mut file) = (Encoder::new("test", []).unwrap(), Vec::new());
     let uneven = time(0) + SignedDuration::from_nanos(658_738_265);
     let whole = time(0) + SignedDuration::from_millis(658);
-    encoder.begin_segment(uneven, &mut file).unwrap();
+    let (mut encoder, mut file) = begin(uneven, &[], []);
     encoder.put(uneven, None, Arc::new(Pod { namespace: "shop".into(), name: "web-0".into(), ..Pod::default() }));
     encoder.end_segment(&mut file).unwrap();
     let mut archive = Archive::from_buffers([file]).unwrap();
@@ -132,12 +131,11 @@ fn an_excerpt_has_the_times_of_the_history() {
 
 #[test]
 fn an_excerpt_has_a_limit_of_objects() {
-    let (mut encoder, mut file) = (Encoder::new("test", []).unwrap(), Vec::new());
-    for number in 0..=20_000 {
+    let pod = |number| {
         let (namespace, name) = ("shop".into(), format!("web-{number}").as_str().into());
-        encoder.put(time(0), None, Arc::new(Pod { namespace, name, ..Pod::default() }));
-    }
-    encoder.begin_segment(time(0), &mut file).unwrap();
+        Arc::new(Pod { namespace, name, ..Pod::default() }).into()
+    };
+    let (_, file) = begin(time(0), &[], (0..=20_000).map(pod));
     let mut archive = Archive::from_buffers([file]).unwrap();
     let error = archive.excerpt(Select::All, time(0), time(0), NO_LIMIT).unwrap_err();
     let expected = "the excerpt has more than 20000 objects: choose a namespace, or a Service";

@@ -80,6 +80,31 @@ pub(crate) fn time(at: usize) -> Timestamp {
     "2026-11-27T14:00:00Z".parse::<Timestamp>().expect("a time") + passed
 }
 
+/// Returns an object in the form of the API server.
+#[cfg(any(feature = "audit", feature = "causes"))]
+pub(crate) fn recorded(object: &serde_json::Value) -> Recorded {
+    fn decoded<T: serde::de::DeserializeOwned>(object: &serde_json::Value) -> Arc<T> {
+        Arc::new(serde_json::from_value(object.clone()).expect("an object"))
+    }
+    match object["kind"].as_str() {
+        Some("Service") => decoded::<Service>(object).into(),
+        Some("Pod") => decoded::<Pod>(object).into(),
+        Some("Node") => decoded::<Node>(object).into(),
+        Some("Endpoints") => decoded::<kube_endpoint_model::Endpoints>(object).into(),
+        _ => decoded::<EndpointSlice>(object).into(),
+    }
+}
+
+/// Begins to record a state, by a recorder that cannot read the kinds `unknown`.
+pub(crate) fn begin(now: Timestamp, unknown: &[Kind], state: impl IntoIterator<Item = Recorded>) -> (Encoder, Vec<u8>) {
+    let (mut encoder, mut file) = (Encoder::new("test", unknown.iter().copied()).expect("memory"), Vec::new());
+    for object in state {
+        encoder.put(now, None, object);
+    }
+    encoder.begin_segment(now, &mut file).expect("memory");
+    (encoder, file)
+}
+
 /// A recording, and the states that it has to give back.
 pub(crate) struct Recording {
     /// One file a run of the recorder, all complete but the last.
@@ -95,12 +120,11 @@ pub(crate) fn author() -> Author {
 }
 
 pub(crate) fn record(steps: &[Step]) -> Recording {
-    let new = || Encoder::new("test", [Kind::Endpoints]).expect("memory");
-    let mut encoder = new();
-    let (mut files, mut frames, mut state) = (vec![Vec::new()], Vec::new(), State::new());
-    encoder.begin_segment(time(0), &mut files[0]).expect("memory");
-    frames.push((files[0].len(), 0));
-    let mut states = vec![state.clone()];
+    let unknown = [Kind::Endpoints];
+    let (mut encoder, file) = begin(time(0), &unknown, []);
+    let mut state = State::new();
+    let (mut frames, mut states) = (vec![(file.len(), 0)], vec![state.clone()]);
+    let mut files = vec![file];
     for (at, step) in steps.iter().enumerate() {
         let now = time(at + 1);
         let file = files.last_mut().expect("a file");
@@ -133,13 +157,9 @@ pub(crate) fn record(steps: &[Step]) -> Recording {
             }
             Step::Restart => {
                 encoder.end_segment(file).expect("memory");
-                encoder = new();
                 state.retain(|(_, key), _| key.name != "web-1");
-                for object in state.values() {
-                    encoder.put(now, None, object.clone());
-                }
-                let mut file = Vec::new();
-                encoder.begin_segment(now, &mut file).expect("memory");
+                let file;
+                (encoder, file) = begin(now, &unknown, state.values().cloned());
                 frames = vec![(file.len(), at + 1)];
                 files.push(file);
             }

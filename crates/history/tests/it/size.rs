@@ -3,20 +3,16 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use kube_endpoints_history::{Archive, Encoder, Kind, Select};
+use kube_endpoints_history::{Archive, Kind, Select};
 
 use crate::apps::{Cluster, start};
+use crate::recording::begin;
 
 #[test]
 fn a_day_of_160_flips_a_second_takes_at_most_500_mebibytes() {
     const SECONDS: u64 = 30;
     let mut cluster = Cluster::new(1_000, 20);
-    let mut encoder = Encoder::new("test", []).expect("memory");
-    for object in cluster.objects() {
-        encoder.put(start(), None, object);
-    }
-    let mut file = Vec::new();
-    encoder.begin_segment(start(), &mut file).expect("memory");
+    let (mut encoder, mut file) = begin(start(), &[], cluster.objects());
     let state = file.len();
     for _ in 0..SECONDS {
         cluster.second(|seen, author, object| encoder.put(seen, Some(author), object));

@@ -3,12 +3,13 @@
 use jiff::SignedDuration;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_history::summary::{Options, text};
-use kube_endpoints_history::{Action, Archive, Author, Encoder, Gap, Kind, Select, Summary};
+use kube_endpoints_history::{Action, Archive, Author, Gap, Kind, Select, Summary};
 use kube_endpoints_testing::shop::{self, node, pod, service};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::timeline::{recorded, start};
+use crate::recording::{begin, recorded};
+use crate::timeline::start;
 
 /// What happens, and who does it; 1 s apart unless it follows at once.
 #[derive(Clone)]
@@ -38,12 +39,8 @@ fn endpoints(service: &str, version: &str) -> Value {
 
 /// Returns the summary of a recording, which begins with a Node and the given objects.
 pub(crate) fn summary(before: &[Value], events: &[Event], options: &Options) -> Summary {
-    let mut encoder = Encoder::new("test", []).expect("memory");
-    for object in before.iter().chain([&node()]) {
-        encoder.put(start(), None, recorded(object));
-    }
-    let (mut file, mut now) = (Vec::new(), start());
-    encoder.begin_segment(now, &mut file).expect("memory");
+    let mut now = start();
+    let (mut encoder, mut file) = begin(now, &[], before.iter().chain([&node()]).map(recorded));
     for event in events {
         let before = now;
         now += SignedDuration::from_millis(if matches!(event, Soon(..)) { 10 } else { 1_000 });

@@ -12,8 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::recording::{Recording, State, Step, author, record, time};
-use crate::timeline::recorded;
+use crate::recording::{Recording, State, Step, author, record, recorded, time};
 
 const SERVICES: [&str; 2] = ["web", "api"];
 

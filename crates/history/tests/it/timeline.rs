@@ -3,16 +3,16 @@
 mod causes;
 mod segments;
 
-use std::sync::Arc;
-
 use jiff::{SignedDuration, Timestamp};
-use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Service};
+use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::Settings;
 use kube_endpoints_history::timeline::{fold, text};
-use kube_endpoints_history::{Archive, Author, Encoder, Gap, Kind, Recorded, Select, Timeline};
+use kube_endpoints_history::{Archive, Author, Gap, Kind, Select, Timeline};
 use kube_endpoints_testing::shop::{self, node};
 use rstest::rstest;
 use serde_json::{Value, json};
+
+use crate::recording::{begin, recorded};
 
 /// A change, and the newest field manager of the object; after `@`, the time of its entry.
 type Step = (&'static str, Put);
@@ -37,12 +37,20 @@ fn pod(at: usize, ready: bool) -> Value {
     shop::pod("web", at, ready)
 }
 
-/// Returns a Pod whose field at a pointer is another one.
+/// Returns an object whose field at a JSON pointer is another one.
+fn with(mut object: Value, pointer: &str, field: Value) -> Value {
+    let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
+    object.pointer_mut(parent).expect("the parent")[name.replace("~1", "/")] = field;
+    object
+}
+
 fn pod_with(at: usize, pointer: &str, value: Value) -> Value {
-    let mut pod = pod(at, true);
-    let (parent, field) = pointer.rsplit_once('/').expect("a pointer");
-    pod.pointer_mut(parent).expect("the parent")[field] = value;
-    pod
+    with(pod(at, true), pointer, value)
+}
+
+/// Returns an object at a version.
+fn versioned(version: u64, object: Value) -> Value {
+    with(object, "/metadata/resourceVersion", json!(version.to_string()))
 }
 
 /// Returns a slice with endpoints: number of the Pod, ready, serving, terminating.
@@ -55,19 +63,6 @@ fn slice(endpoints: &[(usize, bool, bool, bool)]) -> Value {
 
 fn ready(pods: &[usize]) -> Value {
     slice(&pods.iter().map(|at| (*at, true, true, false)).collect::<Vec<_>>())
-}
-
-pub(crate) fn recorded(object: &Value) -> Recorded {
-    fn decoded<T: serde::de::DeserializeOwned>(object: &Value) -> Arc<T> {
-        Arc::new(serde_json::from_value(object.clone()).expect("an object"))
-    }
-    match object["kind"].as_str() {
-        Some("Service") => Recorded::from(decoded::<Service>(object)),
-        Some("Pod") => Recorded::from(decoded::<Pod>(object)),
-        Some("Node") => Recorded::from(decoded::<Node>(object)),
-        Some("Endpoints") => Recorded::from(decoded::<Endpoints>(object)),
-        _ => Recorded::from(decoded::<EndpointSlice>(object)),
-    }
 }
 
 pub(crate) fn start() -> Timestamp {
@@ -85,13 +80,8 @@ fn text_of(timeline: &Timeline) -> String {
 }
 
 fn timeline_of(objects: &[Value], steps: &[Step]) -> Timeline {
-    let mut encoder = Encoder::new("test", []).expect("memory");
-    for object in objects {
-        encoder.put(start(), None, recorded(object));
-    }
-    let mut file = Vec::new();
-    encoder.begin_segment(start(), &mut file).expect("memory");
     let mut now = start();
+    let (mut encoder, mut file) = begin(now, &[], objects.iter().map(recorded));
     for (manager, put) in steps {
         now += SignedDuration::from_millis(10);
         let (manager, time) = manager.split_once('@').unwrap_or((manager, ""));

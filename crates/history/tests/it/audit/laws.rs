@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_history::audit::AuditLogs;
-use kube_endpoints_history::{Archive, Encoder, Kind, Recorded, Select, What};
+use kube_endpoints_history::{Archive, Kind, Recorded, Select, What};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::log::{event, lines, pod, with};
+use crate::recording::{begin, recorded};
 
 /// A request about one of four Pods, or about one of two Nodes.
 #[derive(Clone, Debug)]
@@ -124,19 +125,10 @@ impl Server {
     }
 }
 
-fn recorded(object: &Value) -> Recorded {
-    let bytes = object.to_string();
-    match object["kind"].as_str() {
-        Some("Pod") => Recorded::Pod(serde_json::from_str::<kube_endpoint_model::Pod>(&bytes).expect("a Pod").into()),
-        _ => Recorded::Node(serde_json::from_str::<kube_endpoint_model::Node>(&bytes).expect("a Node").into()),
-    }
-}
-
 /// Records the logs, and returns the states of each object in the file.
 fn replayed(logs: &mut AuditLogs) -> States {
     let start = "2026-11-27T13:00:00Z".parse().expect("a time");
-    let (mut encoder, mut file) = (Encoder::new("test", []).expect("memory"), Vec::new());
-    encoder.begin_segment(start, &mut file).expect("memory");
+    let (mut encoder, mut file) = begin(start, &[], []);
     while let Some(change) = logs.next_change() {
         change.record(&mut encoder);
     }

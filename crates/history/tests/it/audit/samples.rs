@@ -76,8 +76,7 @@ pub(crate) fn entry(method: &str, resource: &str, more: &Value) -> Value {
         "resource": {"type": "k8s_cluster", "labels": {}}, "timestamp": "2026-11-27T14:00:01Z",
     });
     for (pointer, value) in more.as_object().into_iter().flatten() {
-        let (parent, field) = pointer.rsplit_once('/').expect("a pointer");
-        entry.pointer_mut(parent).expect("the parent")[field] = value.clone();
+        entry = with(entry, pointer, value.clone());
     }
     entry
 }

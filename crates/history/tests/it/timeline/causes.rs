@@ -5,19 +5,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::Put::{Object, Remove, Unseen};
-use super::{CONTROLLER, Step, pod, pod_with, ready, service, slice, text_of, timeline, timeline_of};
-
-/// Returns an object at a version.
-fn at(version: u64, mut object: Value) -> Value {
-    object["metadata"]["resourceVersion"] = json!(version.to_string());
-    object
-}
-
-fn with(mut object: Value, pointer: &str, value: Value) -> Value {
-    let (parent, field) = pointer.rsplit_once('/').expect("a pointer");
-    object.pointer_mut(parent).expect("the parent")[field.replace("~1", "/")] = value;
-    object
-}
+use super::{CONTROLLER, Step, pod, pod_with, ready, service, slice, text_of, timeline, timeline_of, versioned, with};
 
 fn named_port() -> Value {
     with(service(&json!({"app": "web"})), "/spec/ports/0/targetPort", json!("http"))
@@ -33,15 +21,15 @@ const WRITTEN: &str = "EndpointSlice shop/web-x was written by kube-controller-m
 
 #[rstest]
 #[case::slice_is_seen_first(
-    &[(CONTROLLER, Object(at(8, slice(&[(0, false, false, false), (1, true, true, false)])))), ("kubelet", Object(at(7, pod(0, false))))],
+    &[(CONTROLLER, Object(versioned(8, slice(&[(0, false, false, false), (1, true, true, false)])))), ("kubelet", Object(versioned(7, pod(0, false))))],
     &["020Z  10.1.0.0 (Pod web-0): ready -> not ready, 1 ready: {NOT_READY}; {WRITTEN} 0 ms later"]
 )]
 #[case::slice_is_seen_before_a_deletion(
-    &[(CONTROLLER, Object(at(8, ready(&[1])))), ("", Remove(Kind::Pod, "web-0"))],
+    &[(CONTROLLER, Object(versioned(8, ready(&[1])))), ("", Remove(Kind::Pod, "web-0"))],
     &["020Z  10.1.0.0 (Pod web-0): ready -> absent, 1 ready: EP103 the Pod no longer exists; Pod shop/web-0 was deleted; {WRITTEN} 0 ms later"]
 )]
 #[case::slice_was_written_before(
-    &[("edit", Object(at(7, slice(&[(0, false, false, false), (1, true, true, false)])))), ("kubelet", Object(at(8, pod(0, false))))],
+    &[("edit", Object(versioned(7, slice(&[(0, false, false, false), (1, true, true, false)])))), ("kubelet", Object(versioned(8, pod(0, false))))],
     &[
         "010Z  10.1.0.0 (Pod web-0): ready -> not ready, 1 ready: EP501 not as the controller would write it; EndpointSlice shop/web-x was changed by edit",
         "020Z  10.1.0.0 (Pod web-0): ready -> not ready, 1 ready: {NOT_READY}; in no slice",
@@ -49,10 +37,10 @@ const WRITTEN: &str = "EndpointSlice shop/web-x was written by kube-controller-m
 )]
 #[case::slices_of_two_changes_come_later(
     &[
-        ("kubelet", Object(at(7, pod(0, false)))),
-        ("kubelet", Object(at(9, pod(0, true)))),
-        (CONTROLLER, Object(at(8, slice(&[(0, false, false, false), (1, true, true, false)])))),
-        (CONTROLLER, Object(at(10, ready(&[0, 1])))),
+        ("kubelet", Object(versioned(7, pod(0, false)))),
+        ("kubelet", Object(versioned(9, pod(0, true)))),
+        (CONTROLLER, Object(versioned(8, slice(&[(0, false, false, false), (1, true, true, false)])))),
+        (CONTROLLER, Object(versioned(10, ready(&[0, 1])))),
     ],
     &[
         "010Z  10.1.0.0 (Pod web-0): ready -> not ready, 1 ready: {NOT_READY}; {WRITTEN} 20 ms later",

@@ -10,25 +10,21 @@ use kube_endpoints_testing::shop::{self, node};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{CONTROLLER, pod, ready, recorded, service, start};
+use super::{CONTROLLER, pod, ready, service, start, versioned};
+use crate::recording::{self, recorded};
 
 fn at(seconds: i64) -> Timestamp {
     start() + SignedDuration::from_secs(seconds)
 }
 
-fn versioned(version: usize, mut object: Value) -> Value {
-    object["metadata"]["resourceVersion"] = json!(version.to_string());
-    object
-}
-
 /// Returns the Service, and the slice that is written then; those of `green` are newer than those of `blue`.
 fn selecting(app: &str) -> Value {
-    versioned(4 + 2 * usize::from(app == "green"), service(&json!({ "app": app })))
+    versioned(4 + 2 * u64::from(app == "green"), service(&json!({ "app": app })))
 }
 
 fn slice(app: &str, number: usize) -> Value {
     let endpoint = shop::endpoint(app, number, [true, true, false]);
-    versioned(5 + 2 * usize::from(app == "green"), shop::slice("web", &[endpoint]))
+    versioned(5 + 2 * u64::from(app == "green"), shop::slice("web", &[endpoint]))
 }
 
 fn blue_and_green() -> [Value; 3] {
@@ -37,13 +33,7 @@ fn blue_and_green() -> [Value; 3] {
 
 /// Begins a run of the recorder.
 fn begin(unknown: &[Kind], objects: &[Value], seconds: i64) -> (Encoder, Vec<u8>) {
-    let mut encoder = Encoder::new("test", unknown.iter().copied()).expect("memory");
-    for object in objects {
-        encoder.put(at(seconds), None, recorded(object));
-    }
-    let mut file = Vec::new();
-    encoder.begin_segment(at(seconds), &mut file).expect("memory");
-    (encoder, file)
+    recording::begin(at(seconds), unknown, objects.iter().map(recorded))
 }
 
 fn put(encoder: &mut Encoder, seconds: i64, manager: &str, object: &Value) {
