@@ -100,7 +100,7 @@ impl Folder {
         length: u64,
         write: &mut dyn FnMut(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.make_way(self.rotation.before_growth(length), length)?;
+        self.remove(self.rotation.before_growth(length)?)?;
         loop {
             let file = self.present.as_mut().ok_or_else(|| io::Error::other("no segment has begun"))?;
             let end = file.stream_position()?;
@@ -119,11 +119,6 @@ impl Folder {
         self.is_dirty = true;
         Ok(())
     }
-
-    fn make_way(&mut self, count: Option<usize>, bytes: u64) -> io::Result<()> {
-        let limit = self.rotation.limit();
-        self.remove(count.ok_or_else(|| io::Error::other(format!("{bytes} bytes are more than the limit of {limit}")))?)
-    }
 }
 
 impl Store for Folder {
@@ -132,7 +127,7 @@ impl Store for Folder {
         if let Some(before) = self.present.take().filter(|_| std::mem::take(&mut self.is_dirty)) {
             before.sync_data()?;
         }
-        self.make_way(self.rotation.before_push(bytes), bytes)?;
+        self.remove(self.rotation.before_push(bytes)?)?;
         // Names have milliseconds, and must sort as the segments do even if the clock was set back.
         let later = self.rotation.last().map(|last| last + SignedDuration::from_millis(1));
         let started = later.map_or(started, |later| later.max(started));
@@ -189,10 +184,6 @@ impl Store for Folder {
 
     fn free(&self) -> u64 {
         self.rotation.free()
-    }
-
-    fn room(&self) -> u64 {
-        self.rotation.limit()
     }
 
     fn oldest(&self) -> Option<Timestamp> {

@@ -61,21 +61,13 @@ impl Segments {
             self.rotation.pop();
         }
     }
-
-    fn make_way(&mut self, count: Option<usize>, bytes: u64) -> io::Result<()> {
-        let limit = self.rotation.limit();
-        self.remove(
-            count.ok_or_else(|| io::Error::other(format!("{bytes} bytes are more than the limit of {limit}")))?,
-        );
-        Ok(())
-    }
 }
 
 impl Store for Ring {
     fn begin(&mut self, started: Timestamp, bytes: u64, write: WriteState<'_>) -> io::Result<()> {
         let mut segments = self.segments();
-        let count = segments.rotation.before_push(bytes);
-        segments.make_way(count, bytes)?;
+        let count = segments.rotation.before_push(bytes)?;
+        segments.remove(count);
         // What it will grow to, with its index: a system gives memory when it is written to, and a buffer that is moved leaves a hole.
         let length = segments.rotation.segment_limits(bytes).length.max(bytes).saturating_mul(17) / 16;
         drop(segments);
@@ -92,8 +84,8 @@ impl Store for Ring {
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let (mut segments, length) = (self.segments(), bytes.len() as u64);
-        let count = segments.rotation.before_growth(length);
-        segments.make_way(count, length)?;
+        let count = segments.rotation.before_growth(length)?;
+        segments.remove(count);
         let present = segments.present.as_mut().ok_or_else(|| io::Error::other("no segment has begun"))?;
         if present.capacity() - present.len() < bytes.len() {
             present.reserve_exact(bytes.len().max(GROWTH));
@@ -120,10 +112,6 @@ impl Store for Ring {
 
     fn free(&self) -> u64 {
         self.segments().rotation.free()
-    }
-
-    fn room(&self) -> u64 {
-        self.limit()
     }
 
     fn oldest(&self) -> Option<Timestamp> {

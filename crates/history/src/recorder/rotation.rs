@@ -1,6 +1,7 @@
 //! Which segments are kept: not more than a number of bytes, and not longer than a time.
 
 use std::collections::VecDeque;
+use std::io;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -43,27 +44,29 @@ impl Rotation {
         }
     }
 
-    /// Returns the number of the oldest segments to remove before the last one grows by `more` bytes; `None` if the removal
-    /// of all others is not enough.
-    pub(super) fn before_growth(&self, more: u64) -> Option<usize> {
+    /// Returns the number of the oldest segments to remove before the last one grows by `more` bytes. Fails if the
+    /// removal of all others is not enough.
+    pub(super) fn before_growth(&self, more: u64) -> io::Result<usize> {
         self.before(more, self.segments.len().saturating_sub(1))
     }
 
-    /// Returns the number of the oldest segments to remove before one of `bytes` is added; `None` if the removal of all is not
-    /// enough.
-    pub(super) fn before_push(&self, bytes: u64) -> Option<usize> {
+    /// Returns the number of the oldest segments to remove before one of `bytes` is added. Fails if the removal of all
+    /// is not enough.
+    pub(super) fn before_push(&self, bytes: u64) -> io::Result<usize> {
         self.before(bytes, self.segments.len())
     }
 
-    fn before(&self, more: u64, removable: usize) -> Option<usize> {
+    fn before(&self, more: u64, removable: usize) -> io::Result<usize> {
         let mut length = self.length.saturating_add(more);
         let mut lengths = self.segments.iter().take(removable).map(|(_, length)| *length);
         let mut count = 0;
         while length > self.limit {
-            length -= lengths.next()?;
+            length -= lengths
+                .next()
+                .ok_or_else(|| io::Error::other(format!("{more} bytes are more than the limit of {}", self.limit)))?;
             count += 1;
         }
-        Some(count)
+        Ok(count)
     }
 
     /// Returns the number of the oldest segments of which everything is too old: the next one began before.
@@ -130,7 +133,7 @@ mod tests {
     #[case::none(0, 100, Some(0))]
     #[case::none_too_long(0, 101, None)]
     fn the_oldest_segments_make_way(#[case] segments: i64, #[case] more: u64, #[case] expected: Option<usize>) {
-        assert_eq!(rotation(segments).before_growth(more), expected);
+        assert_eq!(rotation(segments).before_growth(more).ok(), expected);
     }
 
     #[rstest]
@@ -138,7 +141,7 @@ mod tests {
     #[case::all(100, Some(2))]
     #[case::too_long(101, None)]
     fn a_new_segment_may_replace_all(#[case] bytes: u64, #[case] expected: Option<usize>) {
-        assert_eq!(rotation(2).before_push(bytes), expected);
+        assert_eq!(rotation(2).before_push(bytes).ok(), expected);
     }
 
     #[rstest]

@@ -60,8 +60,11 @@ pub trait Store: Send {
     /// Returns the number of bytes that can still be appended to the segment that has begun last.
     fn free(&self) -> u64;
 
-    /// Returns the maximum number of bytes of the state with which another segment can begin.
-    fn room(&self) -> u64;
+    /// Returns the maximum number of bytes of the state with which another segment can begin: by default the limit, as
+    /// the oldest segments are removed.
+    fn room(&self) -> u64 {
+        self.limit()
+    }
 
     /// Returns the time at which the oldest segment began.
     fn oldest(&self) -> Option<Timestamp>;

@@ -168,10 +168,6 @@ impl Store for Broken {
         self.0.free()
     }
 
-    fn room(&self) -> u64 {
-        self.0.room()
-    }
-
     fn oldest(&self) -> Option<Timestamp> {
         self.0.oldest()
     }
