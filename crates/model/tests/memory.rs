@@ -1,14 +1,25 @@
-//! Memory of a stored Pod, counted by the allocator. No times are measured, so results are the same on every machine.
+//! Memory of a stored Pod and of encoding, counted by the allocator. No times are measured, so results are the same on
+//! every machine.
 
-use kube_endpoint_model::{Interner, Pod, PodIndex};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use kube_endpoint_model::{EndpointSlice, Endpoints, Interner, Pod, PodIndex};
+use kube_endpoints_testing::fixture;
 use kube_endpoints_testing::pods::{self, OwnerKind};
 use kube_informer::ManualSource;
-use kube_wire::Decode;
+use kube_wire::{Decode, decode_list};
+use serde::Serialize;
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 const PODS: usize = 3_000;
+
+/// Returns a guard for the time of a test: the profiler counts for the whole process.
+fn one_test() -> MutexGuard<'static, ()> {
+    static TEST: Mutex<()> = Mutex::new(());
+    TEST.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Returns the heap bytes per Pod of a filled store, with the Pod's share of the store, the pools and the index, and
 /// the allocations per decoded Pod.
@@ -29,9 +40,9 @@ fn measure(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, u64) {
     (bytes.div_ceil(documents.len()), allocations.div_ceil(documents.len() as u64))
 }
 
-/// One test only: the profiler counts for the whole process.
 #[test]
 fn memory_of_a_stored_pod_is_bounded() {
+    let _test = one_test();
     for (owner, max_bytes, max_allocations) in [(OwnerKind::ReplicaSet, 330, 8), (OwnerKind::StatefulSet, 560, 12)] {
         let json = measure(&pods::json(owner, PODS), |it| Pod::from_json(it).expect("a Pod"));
         let protobuf = measure(&pods::protobuf(owner, PODS), |it| Pod::from_protobuf(it).expect("a Pod"));
@@ -40,4 +51,27 @@ fn memory_of_a_stored_pod_is_bounded() {
             assert!(bytes <= max_bytes && allocations <= max_allocations, "{bytes} B, {allocations} allocations");
         }
     }
+}
+
+/// Encodes objects recorded from a real API server into a buffer with enough capacity.
+fn encode<T: Decode + Serialize>(recording: &str) {
+    let objects = decode_list::<T>(&fixture(recording)).expect("a recording that decodes").items;
+    assert!(!objects.is_empty());
+    let mut buffer = Vec::with_capacity(1 << 20);
+    // The first encoding allocates text that all later ones share, and the test harness allocates on another thread.
+    let rounds = (0..5).map(|_| {
+        buffer.clear();
+        let before = dhat::HeapStats::get().total_blocks;
+        serde_json::to_writer(&mut buffer, &objects).expect("JSON");
+        dhat::HeapStats::get().total_blocks - before
+    });
+    assert_eq!(rounds.min(), Some(0), "{recording}");
+}
+
+#[test]
+fn encoding_does_not_allocate() {
+    let _test = one_test();
+    let _profiler = dhat::Profiler::builder().testing().build();
+    encode::<Endpoints>("endpoints.list.json");
+    encode::<EndpointSlice>("endpointslice.list.json");
 }

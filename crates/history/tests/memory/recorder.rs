@@ -1,17 +1,11 @@
-//! Memory that the recorder takes beside the objects, which the caches have all the same, counted by the allocator.
-#![cfg(feature = "recorder")]
-
-#[path = "it/apps.rs"]
-mod apps;
+//! Memory that the recorder takes beside the objects, which the caches have all the same.
 
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoints_history::recorder::{Folder, Message, Recorder};
 use kube_endpoints_history::{Author, Encoder, Recorded};
 
-use self::apps::{Cluster, start};
-
-#[global_allocator]
-static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+use crate::apps::{Cluster, start};
+use crate::one_test;
 
 /// Of 4 MiB that the recorder may cost: the rest is for code, a thread, and what the allocator cannot use.
 const LIMIT: usize = 2 << 20;
@@ -21,10 +15,10 @@ fn put(object: Recorded, seen: Timestamp, author: Option<Author>) -> Message {
     Message::Put { seen, author, object, is_new, is_listed: is_new }
 }
 
-/// One test only: the profiler counts for the whole process.
 #[test]
 fn a_recorder_of_20_000_pods_takes_little_memory() {
     const SECONDS: i64 = 20;
+    let _test = one_test();
     let mut cluster = Cluster::new(1_000, 20);
     let state: Vec<Recorded> = cluster.objects().collect();
     let mut second = || {
