@@ -20,6 +20,17 @@ pub(crate) struct Cluster {
     pub(crate) created: usize,
 }
 
+/// Returns the writes of controllers that have run for a while: they delete Endpoints without a Service only when they
+/// start (EP-H6).
+fn running(changes: Vec<Change>) -> impl Iterator<Item = Change> {
+    changes.into_iter().filter(|change| change.object.kind != Kind::Endpoints || change.after.is_some())
+}
+
+/// Requires that no changes are left after the controllers have written.
+pub(crate) fn expect_rest(changes: Vec<Change>) {
+    assert_eq!(running(changes).collect::<Vec<_>>(), [], "the controllers never come to rest");
+}
+
 impl Cluster {
     pub(crate) fn world(&self) -> World {
         let mut world = World::new(self.settings.clone());
@@ -36,18 +47,17 @@ impl Cluster {
 
     /// Writes what the controllers would write. One round must be enough: planning again changes nothing.
     pub(crate) fn settle(&mut self) {
-        for change in self.running_changes() {
-            self.write(change);
-        }
-        assert_eq!(self.running_changes(), [], "the controllers never come to rest");
+        self.settle_by(self.world().changes());
     }
 
-    /// The writes of controllers that have run for a while: they delete Endpoints without a Service only when they start
-    /// (EP-H6).
-    fn running_changes(&self) -> Vec<Change> {
-        let mut changes = self.world().changes();
-        changes.retain(|change| change.object.kind != Kind::Endpoints || change.after.is_some());
-        changes
+    /// Writes the changes of the present [`world`](Self::world), which [`settle`](Self::settle) would compute.
+    pub(crate) fn settle_by(&mut self, changes: Vec<Change>) {
+        self.write_all(changes);
+        expect_rest(self.world().changes());
+    }
+
+    pub(crate) fn write_all(&mut self, changes: Vec<Change>) {
+        running(changes).for_each(|change| self.write(change));
     }
 
     fn write(&mut self, change: Change) {

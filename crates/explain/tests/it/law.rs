@@ -7,11 +7,11 @@ use std::sync::Arc;
 use kube_endpoint_model::membership::{self, PodReason};
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{AddressType, Code, IpFamily, ObjectKey, Pod, Service};
-use kube_endpoints_explain::{PodReport, PodState, ServiceReport};
+use kube_endpoints_explain::{Change, PodReport, PodState, ServiceReport};
 use kube_endpointslice::{Hints, Input, Options, Owner, TypePlan, desired_endpoints_from_service_pods, plan};
 use kube_wire::Object as _;
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, expect_rest};
 
 pub(crate) mod planned;
 pub(crate) mod written;
@@ -19,10 +19,20 @@ pub(crate) mod written;
 /// An endpoint: name of the Pod, address type, address, port numbers, and whether it is ready.
 type Seen = (String, String, String, Vec<i32>, bool);
 
-/// Checks the law for all Services of a cluster, and returns the number of Pods that were explained.
-pub(crate) fn check(cluster: &Cluster) -> usize {
+/// Checks the law before and after the controllers write. Returns the number of Pods that were explained.
+pub(crate) fn check_and_settle(cluster: &mut Cluster) -> usize {
+    let (before, changes) = check(cluster);
+    cluster.write_all(changes);
+    let (after, changes) = check(cluster);
+    expect_rest(changes);
+    before + after
+}
+
+/// Checks the law for all Services of a cluster. Returns the number of Pods that were explained, and the changes of the
+/// world.
+pub(crate) fn check(cluster: &Cluster) -> (usize, Vec<Change>) {
     let world = cluster.world();
-    planned::check(cluster, &world);
+    let changes = planned::check(cluster, &world);
     let mut explained = 0;
     for service in cluster.services.values() {
         let report = world.service(&service.key()).expect("a Service of the world");
@@ -46,7 +56,7 @@ pub(crate) fn check(cluster: &Cluster) -> usize {
         assert_eq!(report.would_serve, serving);
         written::check(cluster, service, &report);
     }
-    explained
+    (explained, changes)
 }
 
 fn reported(report: &ServiceReport) -> BTreeSet<Seen> {

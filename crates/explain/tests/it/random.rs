@@ -158,13 +158,11 @@ fn cluster() -> impl Strategy<Value = Cluster> {
 #[test]
 fn endpoints_and_reasons_are_those_of_the_controllers() {
     let law = |(mut cluster, then): (Cluster, Vec<Pod>)| {
-        law::check(&cluster);
-        cluster.settle();
-        law::check(&cluster);
+        law::check_and_settle(&mut cluster);
         let names = ["p1", "p2", "p9"];
         cluster.pods.extend(named(then, &names, |it, name| it.name = name.into()));
-        law::check(&cluster);
-        cluster.settle();
+        let (_, changes) = law::check(&cluster);
+        cluster.settle_by(changes);
         prop_assert!(!cluster.world().check().iter().any(|finding| finding.reason.code.as_str().starts_with("EP501")));
         Ok(())
     };

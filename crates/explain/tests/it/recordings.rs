@@ -36,9 +36,7 @@ fn endpoints_and_reasons_are_those_of_the_controllers() {
                     slices: of::<EndpointSlice>(&state, Kind::EndpointSlice),
                     ..Cluster::default()
                 };
-                pods += law::check(&cluster);
-                cluster.settle();
-                pods += law::check(&cluster);
+                pods += law::check_and_settle(&mut cluster);
                 states += 1;
             }
         }

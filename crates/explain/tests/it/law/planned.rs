@@ -2,7 +2,7 @@
 
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Metadata as _, ObjectKey, ServiceState, Write};
-use kube_endpoints_explain::{Kind, Settings, World};
+use kube_endpoints_explain::{Change, Kind, Settings, World};
 use kube_endpointslice::{HintState, Options, service_plan};
 use kube_topology::ZoneRatios;
 use serde::Serialize;
@@ -13,7 +13,8 @@ use crate::cluster::Cluster;
 /// A write: kind, state before and state after.
 type Written = (Kind, Option<Value>, Option<Value>);
 
-pub(crate) fn check(cluster: &Cluster, world: &World) {
+/// Checks the law, and returns the changes.
+pub(crate) fn check(cluster: &Cluster, world: &World) -> Vec<Change> {
     let mut expected: Vec<Written> = Vec::new();
     let keys = cluster.services.keys().chain(cluster.endpoints.keys());
     let mut keys: Vec<&ObjectKey> = keys.collect();
@@ -26,12 +27,15 @@ pub(crate) fn check(cluster: &Cluster, world: &World) {
     for key in keys {
         expected.extend(planned(world, &cluster.settings, &ratios, key));
     }
-    let changes = world.changes().into_iter();
-    let mut found: Vec<Written> = changes.map(|change| (change.object.kind, change.before, change.after)).collect();
-    let by_text = |write: &Written| format!("{write:?}");
-    expected.sort_by_cached_key(by_text);
-    found.sort_by_cached_key(by_text);
+    let changes = world.changes();
+    let found = changes.iter().map(|change| (change.object.kind, &change.before, &change.after));
+    let expected = expected.iter().map(|(kind, before, after)| (*kind, before, after));
+    let [mut found, mut expected]: [Vec<_>; 2] = [found.collect(), expected.collect()];
+    for writes in [&mut found, &mut expected] {
+        writes.sort_by_cached_key(|write| format!("{write:?}"));
+    }
     assert_eq!(found, expected);
+    changes
 }
 
 fn planned(world: &World, settings: &Settings, ratios: &ZoneRatios, key: &ObjectKey) -> Vec<Written> {
