@@ -42,7 +42,6 @@ fn pod() -> impl Strategy<Value = core::Pod> {
         (plain(), of(any_text()), plain(), of(prop::sample::select(policies))),
     )
         .prop_map(|((containers, init_containers), (node_name, hostname, subdomain, restart_policy))| {
-            let (node_name, hostname) = (node_name, hostname);
             core::PodSpec {
                 containers,
                 init_containers,

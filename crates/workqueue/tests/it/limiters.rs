@@ -15,6 +15,13 @@ fn check(limiter: &mut RetryLimiter<&'static str>, key: &'static str, waits: &[D
     assert_eq!(got, waits, "of {key}");
 }
 
+fn retry(limiter: &mut RetryLimiter<&'static str>, key: &'static str, times: usize) {
+    let now = Instant::now();
+    for _ in 0..times {
+        limiter.when(&key, now);
+    }
+}
+
 // upstream: TestItemExponentialFailureRateLimiter
 #[test]
 fn exponential() {
@@ -33,22 +40,14 @@ fn exponential() {
 fn exponential_does_not_overflow() {
     let (now, longest) = (Instant::now(), 1_000 * SEC);
     let mut limiter = RetryLimiter::new(MS, longest);
-    for _ in 0..5 {
-        limiter.when(&"one", now);
-    }
+    retry(&mut limiter, "one", 5);
     check(&mut limiter, "one", &[32 * MS]);
-    for _ in 0..1_000 {
-        limiter.when(&"overflow1", now);
-    }
+    retry(&mut limiter, "overflow1", 1_000);
     check(&mut limiter, "overflow1", &[longest]);
     let mut limiter = RetryLimiter::new(60 * SEC, longest);
-    for _ in 0..2 {
-        limiter.when(&"two", now);
-    }
+    retry(&mut limiter, "two", 2);
     check(&mut limiter, "two", &[240 * SEC]);
-    for _ in 0..1_000 {
-        limiter.when(&"overflow2", now);
-    }
+    retry(&mut limiter, "overflow2", 1_000);
     check(&mut limiter, "overflow2", &[longest]);
     let mut limiter = RetryLimiter::new(Duration::ZERO, longest);
     for _ in 0..1_000 {
@@ -63,9 +62,7 @@ fn default_limiters() {
     check(&mut endpoint_slice_limiter(), "one", &[SEC, 2 * SEC, 4 * SEC]);
     let now = Instant::now();
     let mut limiter = endpoint_slice_limiter::<&str>();
-    for _ in 0..100 {
-        limiter.when(&"busy", now);
-    }
+    retry(&mut limiter, "busy", 100);
     check(&mut limiter, "busy", &[1_000 * SEC]);
     let waits = (0..20).map(|_| limiter.when(&"other", now)).collect::<Vec<_>>();
     assert_eq!(waits[..3], [SEC, 2 * SEC, 4 * SEC], "the per-key delay is longer than the bucket's");
