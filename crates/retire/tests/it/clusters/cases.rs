@@ -50,30 +50,15 @@ pub(super) fn cases() -> Vec<Case> {
 fn logs() -> Vec<Case> {
     let shop = Seed::shop();
     let with_log = |log: Log| shop.clone().log(log);
+    let with_file = |hours, resource, verb| with_log(Log::default().file(hours, resource, verb));
     let server = |log: Log| log.file(0..=168, "endpoints", "watch");
-    let hidden = Log::week();
     vec![
         case("no audit log", "", "unknown", &shop),
         case("no reader", "", "safe", &with_log(Log::week())),
-        case("audit log of three days", "web", "unknown", &with_log(Log::default().file(0..=72, "endpoints", "watch"))),
-        case(
-            "audit log that ended three days ago",
-            ALL,
-            "unknown",
-            &with_log(Log::default().file(72..=250, "endpoints", "watch")),
-        ),
-        case(
-            "audit log of writes only",
-            ALL,
-            "unknown",
-            &with_log(Log::default().file(0..=168, "endpoints", "update")),
-        ),
-        case(
-            "audit log of reads, but not of Endpoints",
-            ALL,
-            "unknown",
-            &with_log(Log::default().file(0..=168, "pods", "list")),
-        ),
+        case("audit log of three days", "web", "unknown", &with_file(0..=72, "endpoints", "watch")),
+        case("audit log that ended three days ago", ALL, "unknown", &with_file(72..=250, "endpoints", "watch")),
+        case("audit log of writes only", ALL, "unknown", &with_file(0..=168, "endpoints", "update")),
+        case("audit log of reads, but not of Endpoints", ALL, "unknown", &with_file(0..=168, "pods", "list")),
         case(
             "audit log without one night",
             "api",
@@ -84,7 +69,7 @@ fn logs() -> Vec<Case> {
             "audit log of one of three API servers; the reader uses another",
             ALL,
             "unknown",
-            &with_log(hidden).api_servers(3, false),
+            &with_log(Log::week()).api_servers(3, false),
         ),
         case(
             "audit log of one of two API servers, and its copy",
@@ -104,18 +89,14 @@ fn logs() -> Vec<Case> {
             "safe",
             &with_log(Log::week()).api_servers(3, true),
         ),
-        case(
-            "audit log of four weeks, no reader",
-            "",
-            "safe",
-            &with_log(Log::default().file(0..=672, "endpoints", "watch")),
-        ),
+        case("audit log of four weeks, no reader", "", "safe", &with_file(0..=672, "endpoints", "watch")),
     ]
 }
 
 fn readers() -> Vec<Case> {
     let shop = Seed::shop();
     let with_log = |log: Log| shop.clone().log(log);
+    let alice = |verb, path| with_log(read("alice", verb, path));
     let denied = with(request(2, "alice", "list", "/"), "responseStatus", json!({"code": 403}));
     let not_found = with(request(2, "alice", "get", "shop/web"), "responseStatus", json!({"code": 404}));
     let plugin = with(request(2, "alice", "list", "/"), "userAgent", json!("kubectl-endpoints/0.1.0"));
@@ -125,27 +106,22 @@ fn readers() -> Vec<Case> {
     let at_first = logged([request(167, "alice", "get", "shop/web")]);
     vec![
         case("a program watches all Endpoints", ALL, "not safe", &with_log(read(PROMETHEUS, "watch", "/"))),
-        case("a program lists one namespace", "web api", "not safe", &with_log(read("alice", "list", "shop/"))),
-        case("a job gets one object", "web", "not safe", &with_log(read("alice", "get", "shop/web"))),
+        case("a program lists one namespace", "web api", "not safe", &alice("list", "shop/")),
+        case("a job gets one object", "web", "not safe", &alice("get", "shop/web")),
         case("a job has got one object, at the beginning of the log", "web", "not safe", &with_log(at_first)),
         case("a program gets an object that is missing at times", "web", "not safe", &with_log(logged([not_found]))),
-        case(
-            "a watch selects one name",
-            "api",
-            "not safe",
-            &with_log(read("alice", "watch", "shop/?fieldSelector=metadata.name%3Dapi")),
-        ),
+        case("a watch selects one name", "api", "not safe", &alice("watch", "shop/?fieldSelector=metadata.name%3Dapi")),
         case(
             "a watch selects labels of one object",
             "web",
             "not safe",
-            &with_log(read("alice", "watch", "shop/?labelSelector=app%3Dweb")),
+            &alice("watch", "shop/?labelSelector=app%3Dweb"),
         ),
         case(
             "a watch selects labels of no managed object",
             "",
             "safe",
-            &with_log(read("alice", "watch", "shop/?labelSelector=cluster-name%3Ddb")),
+            &alice("watch", "shop/?labelSelector=cluster-name%3Ddb"),
         ),
         case("a user acts as another", "web", "not safe", &with_log(logged([as_bob]))),
         case("requests that were denied", "", "safe", &with_log(logged([denied]))),
@@ -251,6 +227,7 @@ fn contents() -> Vec<Case> {
         "kube-apiserver",
         &json!({"labels": {"endpoints.kubernetes.io/managed-by": "endpoint-controller"}}),
     );
+    let changed = |change| shop.clone().change("web", change);
     let apiserver = shop.clone().without_endpoints("kubernetes");
     let after =
         |name, needed, answer, seed: &Seed| Case { name, needed, answer, facts: seed.facts_after(&Seed::shop()) };
@@ -269,33 +246,30 @@ fn contents() -> Vec<Case> {
             "edited by hand",
             "web",
             "not safe",
-            &shop.clone().change("web", json!({"metadata": {"managedFields": edited}, "subsets": other_address})),
+            &changed(json!({"metadata": {"managedFields": edited}, "subsets": other_address})),
         ),
         case(
             "annotated by hand, which the controller keeps",
             "web",
             "not safe",
-            &shop.clone().change("web", json!({"metadata": {"managedFields": edited, "annotations": {"note": "x"}}})),
+            &changed(json!({"metadata": {"managedFields": edited, "annotations": {"note": "x"}}})),
         ),
         case(
             "written by k3s, a part of which the controller is",
             "",
             "safe",
-            &shop.clone().change(
-                "web",
-                json!({"metadata": {"managedFields": [{"manager": "k3s", "time": "2026-11-27T10:00:00Z"}]}}),
-            ),
+            &changed(json!({"metadata": {"managedFields": [{"manager": "k3s", "time": "2026-11-27T10:00:00Z"}]}})),
         ),
         case("half migrated: some Endpoints are deleted already", "", "safe", &shop.clone().change("api", json!(null))),
         case(
             "half migrated: controller off, Pods have changed since",
             "",
             "unknown",
-            &shop.clone().change("web", json!({"subsets": other_address})),
+            &changed(json!({"subsets": other_address})),
         ),
-        case("a lock in managed Endpoints", "web", "not safe", &shop.clone().change("web", lock)),
+        case("a lock in managed Endpoints", "web", "not safe", &changed(lock)),
         case("default/kubernetes, labelled by mistake", "kubernetes", "not safe", &apiserver.endpoints(mistaken)),
-        case("written by an old controller, without the label", "", "unknown", &shop.clone().change("web", unlabelled)),
+        case("written by an old controller, without the label", "", "unknown", &changed(unlabelled)),
         case("Services may not be listed", ALL, "unknown", &shop.clone().denied("services")),
         case("Pods may not be listed", ALL, "unknown", &shop.clone().denied("pods")),
         case("Endpoints may not be listed", ALL, "unknown", &shop.clone().denied("endpoints")),
