@@ -34,8 +34,8 @@ fn reason(code: Code, message: &str) -> Reason {
     Reason { code, message: message.to_owned() }
 }
 
-fn finding(kind: Kind, name: &str, severity: Severity, reason: Reason) -> Finding {
-    Finding { object: object_ref(kind, name), severity, reason }
+fn finding(kind: Kind, name: &str, severity: Severity, code: Code, message: &str) -> Finding {
+    Finding { object: object_ref(kind, name), severity, reason: reason(code, message) }
 }
 
 fn near_miss(name: &str, message: &str) -> NearMiss {

@@ -1,27 +1,22 @@
 use kube_endpoint_model::Code;
 use rstest::rstest;
 
-use super::{finding, narrow, reason};
+use super::{finding, narrow};
 use crate::report::{Finding, Kind, Severity};
 use crate::text::{TextStyle, findings};
 
 fn one(code: Code, severity: Severity) -> Finding {
-    finding(Kind::Service, "web", severity, reason(code, "m"))
+    finding(Kind::Service, "web", severity, code, "m")
 }
 
 #[test]
 fn findings_are_grouped_by_codes_and_kinds() {
     let all = [
-        finding(Kind::Pod, "web-0", Severity::Warning, reason(Code::TargetPortProtocol, "container port http is UDP")),
-        finding(
-            Kind::Service,
-            "web",
-            Severity::Error,
-            reason(Code::TargetPortUnknown, "targetPort \"http\" is unknown"),
-        ),
-        finding(Kind::Service, "api", Severity::Warning, reason(Code::NoPodSelected, "selects no Pod")),
-        finding(Kind::Service, "api", Severity::Error, reason(Code::NoPort, "no port is served")),
-        finding(Kind::Endpoints, "db", Severity::Warning, reason(Code::MirrorNoService, "no Service db")),
+        finding(Kind::Pod, "web-0", Severity::Warning, Code::TargetPortProtocol, "container port http is UDP"),
+        finding(Kind::Service, "web", Severity::Error, Code::TargetPortUnknown, "targetPort \"http\" is unknown"),
+        finding(Kind::Service, "api", Severity::Warning, Code::NoPodSelected, "selects no Pod"),
+        finding(Kind::Service, "api", Severity::Error, Code::NoPort, "no port is served"),
+        finding(Kind::Endpoints, "db", Severity::Warning, Code::MirrorNoService, "no Service db"),
     ];
     assert_eq!(
         findings(&all, &[], narrow()),
@@ -84,8 +79,7 @@ Status: no findings
     "Status: 1 Service with errors; 2 Services with warnings"
 )]
 fn status_counts(#[case] severities: &[(&str, Severity)], #[case] status: &str) {
-    let of_service =
-        |(name, severity): &(&str, Severity)| finding(Kind::Service, name, *severity, reason(Code::NoPort, "m"));
+    let of_service = |(name, severity): &(&str, Severity)| finding(Kind::Service, name, *severity, Code::NoPort, "m");
     let all: Vec<_> = severities.iter().map(of_service).collect();
     assert_eq!(findings(&all, &[], narrow()).lines().last(), Some(status));
 }

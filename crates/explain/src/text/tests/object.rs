@@ -1,7 +1,7 @@
 use kube_endpoint_model::Code;
 use rstest::rstest;
 
-use super::{finding, narrow, object_ref, reason, slice};
+use super::{finding, narrow, object_ref, slice};
 use crate::report::{Kind, ObjectReport, ObjectState, Severity, WrittenObject};
 use crate::text::{TextStyle, object};
 
@@ -35,7 +35,8 @@ fn slice_without_labels() {
         Kind::EndpointSlice,
         "web-abc12",
         Severity::Warning,
-        reason(Code::SliceOrphaned, "no label kubernetes.io/service-name"),
+        Code::SliceOrphaned,
+        "no label kubernetes.io/service-name",
     )];
     report.unknown = vec![Kind::Service, Kind::Pod];
     assert_eq!(
@@ -60,7 +61,8 @@ fn endpoints_with_mirrors() {
         Kind::Endpoints,
         "web",
         Severity::Warning,
-        reason(Code::MirrorInvalidAddress, "address 10.0.0.300 is invalid"),
+        Code::MirrorInvalidAddress,
+        "address 10.0.0.300 is invalid",
     )];
     assert_eq!(
         object(&report, narrow()),
@@ -91,7 +93,7 @@ fn states_are_explained(#[case] state: ObjectState, #[case] start: &str) {
 #[case(Severity::Error, "✗ ")]
 fn findings_make_the_mark_worse(#[case] severity: Severity, #[case] mark: &str) {
     let mut report = slice_report(ObjectState::Current);
-    report.findings = vec![finding(Kind::EndpointSlice, "web-abc12", severity, reason(Code::DuplicateAddress, "m"))];
+    report.findings = vec![finding(Kind::EndpointSlice, "web-abc12", severity, Code::DuplicateAddress, "m")];
     let text = object(&report, narrow());
     assert!(text.starts_with(mark), "{text}");
 }

@@ -4,7 +4,7 @@ use rstest::rstest;
 use super::{
     endpoint, finding, narrow, near_miss, pod_report, reason, service_of, service_report, slice, timestamp, wide,
 };
-use crate::report::{HintsReport, Kind, LastWrite, ObjectState, PodReport, PodState, ServiceReport, Severity};
+use crate::report::{Finding, HintsReport, Kind, LastWrite, ObjectState, PodReport, PodState, ServiceReport, Severity};
 use crate::text::{TextStyle, service};
 
 /// Service in which everything is wrong that can be.
@@ -121,14 +121,9 @@ fn objects_that_are_not_current_have_a_line() {
     report.endpoints =
         Some(crate::WrittenObject { address_type: None, state: ObjectState::Outdated, ..slice("checkout", "") });
     report.findings = vec![
-        finding(Kind::EndpointSlice, "b", Severity::Warning, reason(Code::SlicesDiffer, "1 endpoint would be removed")),
-        finding(
-            Kind::Endpoints,
-            "checkout",
-            Severity::Warning,
-            reason(Code::EndpointsDiffer, "checkout lacks 1 address"),
-        ),
-        finding(Kind::Service, "checkout", Severity::Info, reason(Code::DuplicateAddress, "2 endpoints have 10.1.2.3")),
+        finding(Kind::EndpointSlice, "b", Severity::Warning, Code::SlicesDiffer, "1 endpoint would be removed"),
+        finding(Kind::Endpoints, "checkout", Severity::Warning, Code::EndpointsDiffer, "checkout lacks 1 address"),
+        finding(Kind::Service, "checkout", Severity::Info, Code::DuplicateAddress, "2 endpoints have 10.1.2.3"),
     ];
     report.unknown = vec![Kind::Node];
     assert_eq!(
@@ -201,6 +196,10 @@ fn reasons_for_missing_hints_are_on_one_line() {
     assert!(!service(&report, narrow()).contains("hints"));
 }
 
+fn of_checkout((code, severity): (Code, Severity)) -> Finding {
+    finding(Kind::Service, "checkout", severity, code, "m")
+}
+
 #[rstest]
 #[case::all_serve(&[PodState::Serving], None, "✓")]
 #[case::info(&[PodState::Serving], Some((Code::SliceForeign, Severity::Info)), "✓")]
@@ -215,10 +214,7 @@ fn mark_follows_pods_and_findings(
 ) {
     let pods = states.iter().map(|state| pod_report("web-0", *state, &[])).collect();
     let mut report = service_of(pods);
-    report.findings = of_service
-        .into_iter()
-        .map(|(code, severity)| finding(Kind::Service, "checkout", severity, reason(code, "m")))
-        .collect();
+    report.findings.extend(of_service.map(of_checkout));
     let text = service(&report, narrow());
     assert!(text.starts_with(&format!("{mark} checkout  ")), "{text}");
 }
@@ -235,9 +231,6 @@ fn headline_without_pods(
     #[case] headline: &str,
 ) {
     let mut report = ServiceReport { slices: Vec::new(), unknown: unknown.to_vec(), ..service_report() };
-    report.findings = of_service
-        .into_iter()
-        .map(|(code, severity)| finding(Kind::Service, "checkout", severity, reason(code, "m")))
-        .collect();
+    report.findings.extend(of_service.map(of_checkout));
     assert_eq!(service(&report, narrow()).lines().next(), Some(headline));
 }

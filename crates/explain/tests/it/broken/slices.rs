@@ -39,6 +39,13 @@ fn with_endpoints(it: &mut Cluster, endpoints: &Value) {
     own(it, "IPv4", &web(), endpoints);
 }
 
+/// As [`with_endpoints`], with one endpoint that has a further field.
+fn with_endpoint(it: &mut Cluster, field: &str, value: Value) {
+    let mut endpoints = address();
+    endpoints[0][field] = value;
+    with_endpoints(it, &endpoints);
+}
+
 fn second_port(it: &mut Cluster) {
     let mut metrics = service(it).ports[0].clone();
     metrics.name = "metrics".into();
@@ -105,28 +112,17 @@ fn stale_pod(it: &mut Cluster) {
 
 pub(super) const CASES: &[Case] = &[
     case('✓', "own slice", |it| with_ports(it, &web()), &[Code::NoSelector, Code::SliceForeign]),
-    case(
-        '✓',
-        "own slice without conditions",
-        |it| with_endpoints(it, &json!([{"addresses": ["192.0.2.1"], "conditions": {}}])),
-        &[Code::NoSelector],
-    ),
+    case('✓', "own slice without conditions", |it| with_endpoint(it, "conditions", json!({})), &[Code::NoSelector]),
     case(
         '✓',
         "own slice, endpoint that does not serve, `ready` absent",
-        |it| with_endpoints(it, &json!([{"addresses": ["192.0.2.1"], "conditions": {"serving": false}}])),
+        |it| with_endpoint(it, "conditions", json!({"serving": false})),
         &[Code::NoSelector],
     ),
     case(
         '✓',
         "own slice, only endpoints that drain",
-        |it| {
-            with_endpoints(
-                it,
-                &json!([{"addresses": ["192.0.2.1"],
-            "conditions": {"ready": false, "serving": true, "terminating": true}}]),
-            );
-        },
+        |it| with_endpoint(it, "conditions", json!({"ready": false, "serving": true, "terminating": true})),
         &[Code::NoSelector],
     ),
     case(
@@ -160,7 +156,7 @@ pub(super) const CASES: &[Case] = &[
     case(
         '✗',
         "own slice, no endpoint is ready",
-        |it| with_endpoints(it, &json!([{"addresses": ["192.0.2.1"], "conditions": {"ready": false}}])),
+        |it| with_endpoint(it, "conditions", json!({"ready": false})),
         &[Code::NoUsableEndpoint],
     ),
     case(
@@ -186,13 +182,7 @@ pub(super) const CASES: &[Case] = &[
     case(
         '!',
         "own slice refers to a Pod that is gone",
-        |it| {
-            with_endpoints(
-                it,
-                &json!([{"addresses": ["192.0.2.1"],
-            "targetRef": {"kind": "Pod", "namespace": "shop", "name": "db-0"}}]),
-            );
-        },
+        |it| with_endpoint(it, "targetRef", json!({"kind": "Pod", "namespace": "shop", "name": "db-0"})),
         &[Code::TargetMissing],
     ),
     case('!', "headless, own slice with a port of another name", headless, &[Code::PortWithoutRecord]),
