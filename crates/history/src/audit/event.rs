@@ -123,10 +123,11 @@ struct Outcome {
     details: Details,
 }
 
+/// `details` of a Status.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Details {
-    uid: Uid,
+pub(super) struct Details {
+    pub(super) uid: Uid,
 }
 
 impl<'a> Event<'a> {

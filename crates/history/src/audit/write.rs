@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::content::{Content, kind_of_resource};
-use super::event::{Event, Level};
+use super::event::{Details, Event, Level};
 use super::patch::Patch;
 use crate::{Action, Author, Kind};
 
@@ -255,11 +255,6 @@ fn deleted_uid(answer: Option<&RawValue>) -> Option<Uid> {
         kind: String,
         #[serde(default)]
         details: Details,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Details {
-        uid: Uid,
     }
     parsed(answer, |Status { kind, details }| (kind == "Status").then_some(details.uid)).flatten()
 }
