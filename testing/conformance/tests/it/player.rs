@@ -32,14 +32,20 @@ async fn play(player: &Player, scenarios: &[Scenario]) -> Vec<Verdict> {
     outcomes.into_values().map(|entry| entry.verdict).collect()
 }
 
-fn create_slice(name: &str, owner: Option<&str>, addresses: &[&str]) -> Value {
-    let endpoints: Vec<_> = addresses.iter().map(|address| json!({ "addresses": [address] })).collect();
-    let labels = json!({
+fn labels() -> Value {
+    json!({
         "kubernetes.io/service-name": "web",
         "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
-    });
-    let owner = owner.map(|uid| json!([{ "apiVersion": "v1", "kind": "Service", "name": "web", "uid": uid }]));
-    let metadata = json!({ "name": name, "labels": labels, "ownerReferences": owner });
+    })
+}
+
+fn owner_references(owner: Option<&str>) -> Option<Value> {
+    owner.map(|uid| json!([{ "apiVersion": "v1", "kind": "Service", "name": "web", "uid": uid }]))
+}
+
+fn create_slice(name: &str, owner: Option<&str>, addresses: &[&str]) -> Value {
+    let endpoints: Vec<_> = addresses.iter().map(|address| json!({ "addresses": [address] })).collect();
+    let metadata = json!({ "name": name, "labels": labels(), "ownerReferences": owner_references(owner) });
     let slice = json!({ "kind": "EndpointSlice", "apiVersion": "discovery.k8s.io/v1", "metadata": metadata,
         "addressType": "IPv4", "endpoints": endpoints, "ports": [] });
     json!({ "op": "create", "obj": slice })
@@ -48,18 +54,10 @@ fn create_slice(name: &str, owner: Option<&str>, addresses: &[&str]) -> Value {
 fn slice(name: &str, owner: Option<&str>, addresses: &[&str]) -> Value {
     let endpoints: Vec<_> =
         addresses.iter().map(|address| json!({ "addresses": [address], "conditions": {} })).collect();
-    let mut slice = json!({
-        "name": name,
-        "labels": {
-            "kubernetes.io/service-name": "web",
-            "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
-        },
-        "addressType": "IPv4",
-        "endpoints": endpoints,
-        "ports": [],
-    });
-    if let Some(owner) = owner {
-        slice["ownerReferences"] = json!([{ "apiVersion": "v1", "kind": "Service", "name": "web", "uid": owner }]);
+    let mut slice =
+        json!({ "name": name, "labels": labels(), "addressType": "IPv4", "endpoints": endpoints, "ports": [] });
+    if let Some(references) = owner_references(owner) {
+        slice["ownerReferences"] = references;
     }
     slice
 }
