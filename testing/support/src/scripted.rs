@@ -37,7 +37,12 @@ pub enum End {
 
 /// Returns a response of status 200 with this body.
 pub fn ok(body: impl Into<String>) -> Response {
-    Response::Body { code: 200, headers: "", body: body.into() }
+    status(200, body)
+}
+
+/// Returns a response with this status and body.
+pub fn status(code: u16, body: impl Into<String>) -> Response {
+    Response::Body { code, headers: "", body: body.into() }
 }
 
 /// Returns a watch that sends these frames, then ends (`open: false`) or stays open without data.
@@ -130,7 +135,7 @@ async fn respond(
     }
     let response = if !streams && request.contains("sendInitialEvents") {
         let body = r#"{"kind":"Status","code":422,"reason":"Invalid","message":"sendInitialEvents is forbidden"}"#;
-        Some(Response::Body { code: 422, headers: "", body: body.to_owned() })
+        Some(status(422, body))
     } else {
         // One lock for both, so that requests on different connections are recorded in the order of their responses.
         let mut responses = responses.lock().await;

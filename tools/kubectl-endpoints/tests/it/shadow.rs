@@ -1,47 +1,21 @@
 //! `shadow`: output, exit status and errors.
 
-use std::sync::{Arc, Mutex};
-
+use kube_endpoints_testing::scripted::{Response, Script, ok, status};
 use rstest::rstest;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
-use tokio::task::JoinSet;
 
 use crate::cluster::{Cluster, Run};
 
-/// Runs the program with a server that answers with these statuses and bodies, the last one again and again. Returns the
-/// first lines of the requests too.
-async fn run_with(answers: Vec<(&str, String)>, options: &str) -> (Run, Vec<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
-    let address = listener.local_addr().expect("an address");
-    let answers: Vec<String> = answers
-        .into_iter()
-        .map(|(status, body)| {
-            format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
-        })
-        .collect();
-    let requests = Arc::new(Mutex::new(Vec::new()));
-    let mut server = JoinSet::new();
-    let log = Arc::clone(&requests);
-    server.spawn(async move {
-        for number in 0.. {
-            let (mut connection, _) = listener.accept().await.expect("a connection");
-            let mut request = vec![0; 4_096];
-            let length = connection.read(&mut request).await.expect("a request");
-            let request = String::from_utf8_lossy(&request[..length]).into_owned();
-            log.lock().expect("no panic").push(request.lines().next().unwrap_or_default().to_owned());
-            let answer = answers.get(number).or(answers.last()).expect("an answer");
-            connection.write_all(answer.as_bytes()).await.expect("an answer");
-        }
-    });
-    let run = Cluster::start().await.run(&format!("shadow --request-timeout=5m --url http://{address}{options}")).await;
-    let requests = requests.lock().expect("no panic").clone();
-    (run, requests)
+/// Runs the program with a server that sends these responses. Returns the requests too.
+async fn run(responses: impl IntoIterator<Item = Response>, options: &str) -> (Run, Vec<String>) {
+    let server = Script::serve(responses).await;
+    let command = format!("shadow --request-timeout=5m --url {}{options}", server.url());
+    let run = Cluster::start().await.run(&command).await;
+    (run, server.requests(0).await.into_iter().map(|request| request.line).collect())
 }
 
-async fn run(status: &str, body: &str, options: &str) -> (Run, Vec<String>) {
-    run_with(vec![(status, body.to_owned())], options).await
+fn report(page: &Value) -> Response {
+    ok(page.to_string())
 }
 
 fn page(open: u64) -> Value {
@@ -51,8 +25,8 @@ fn page(open: u64) -> Value {
 #[tokio::test]
 async fn open_mismatches_are_shown_and_exit_with_1() {
     let text = "shop/web: content, open\n";
-    let (run, requests) = run_with(vec![("200 OK", page(1).to_string()), ("200 OK", text.to_owned())], "").await;
-    assert_eq!(requests, ["GET /shadow?output=json HTTP/1.1", "GET /shadow?output=text HTTP/1.1"]);
+    let (run, requests) = run([report(&page(1)), ok(text)], "").await;
+    assert_eq!(requests, ["GET /shadow?output=json", "GET /shadow?output=text"]);
     assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), (1, text, ""));
 }
 
@@ -61,17 +35,17 @@ async fn open_mismatches_are_shown_and_exit_with_1() {
 #[case::another_path("/proxy/shadow -o json")]
 #[tokio::test]
 async fn no_mismatch_exits_with_0(#[case] options: &str) {
-    let (run, _) = run("200 OK", &page(0).to_string(), options).await;
+    let (run, _) = run([report(&page(0))], options).await;
     assert_eq!((run.status, run.json()), (0, page(0)));
 }
 
 #[rstest]
-#[case::active_mode("404 Not Found", "404 page not found\n", "404")]
-#[case::no_json("200 OK", "0 mismatches", "not JSON")]
-#[case::other_json("200 OK", "{}", "no openMismatches")]
+#[case::active_mode(status(404, "404 page not found\n"), "404")]
+#[case::no_json(ok("0 mismatches"), "not JSON")]
+#[case::other_json(ok("{}"), "no openMismatches")]
 #[tokio::test]
-async fn another_answer_is_an_error(#[case] status: &str, #[case] body: &str, #[case] expect: &str) {
-    let (run, _) = run(status, body, "").await;
+async fn another_answer_is_an_error(#[case] response: Response, #[case] expect: &str) {
+    let (run, _) = run([response], "").await;
     assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{run:?}");
     assert!(run.stderr.starts_with("error: ") && run.stderr.contains(expect), "{run:?}");
 }
@@ -95,10 +69,9 @@ fn clean(seconds: u64) -> Value {
 
 #[tokio::test]
 async fn wait_ends_once_the_comparison_has_been_clean_for_long_enough() {
-    let ok = |page: Value| ("200 OK", page.to_string());
     // A restart of the process, too.
-    let answers = vec![ok(page(2)), ok(clean(1)), ("503 Service Unavailable", String::new()), ok(clean(2))];
-    let (run, requests) = run_with(answers, " --wait=2s -o json").await;
+    let responses = [report(&page(2)), report(&clean(1)), status(503, ""), report(&clean(2))];
+    let (run, requests) = run(responses, " --wait=2s -o json").await;
     assert_eq!((run.status, run.json(), requests.len()), (0, clean(2), 4), "{run:?}");
     let lines: Vec<&str> = run.stderr.lines().collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
@@ -115,12 +88,11 @@ async fn wait_ends_once_the_comparison_has_been_clean_for_long_enough() {
 async fn the_summary_is_shown_if_the_text_cannot_be_read(
     #[case] options: &str,
     #[case] page: Value,
-    #[case] status: i32,
+    #[case] exit: i32,
     #[case] expected: &str,
 ) {
-    let answers = vec![("200 OK", page.to_string()), ("503 Service Unavailable", String::new())];
-    let (run, _) = run_with(answers, options).await;
-    assert_eq!((run.status, run.stdout.as_str()), (status, expected), "{run:?}");
+    let (run, _) = run([report(&page), status(503, "")], options).await;
+    assert_eq!((run.status, run.stdout.as_str()), (exit, expected), "{run:?}");
     let warning = run.stderr.lines().any(|it| it.starts_with("warning: cannot read the page") && it.contains("503"));
     assert!(warning, "{run:?}");
 }
@@ -130,7 +102,7 @@ async fn the_summary_is_shown_if_the_text_cannot_be_read(
 #[case::mismatches(page(1), "--wait=1s --timeout=1500ms", "timed out waiting for a clean comparison: 1 mismatches")]
 #[tokio::test]
 async fn wait_ends_with_1_after_its_timeout(#[case] page: Value, #[case] options: &str, #[case] expected: &str) {
-    let (run, requests) = run_with(vec![("200 OK", page.to_string())], &format!(" {options}")).await;
+    let (run, requests) = run((0..4).map(|_| report(&page)), &format!(" {options}")).await;
     assert_eq!(run.status, 1, "{run:?}");
     assert!(run.stderr.ends_with(&format!("error: {expected}\n")) && !run.stdout.is_empty(), "{run:?}");
     assert!(requests.len() <= 4, "{requests:?}");
@@ -140,7 +112,7 @@ async fn wait_ends_with_1_after_its_timeout(#[case] page: Value, #[case] options
 async fn wait_ends_at_once_if_a_comparison_has_panicked() {
     let mut page = clean(3_600);
     page["panics"] = json!(1);
-    let (run, requests) = run_with(vec![("200 OK", page.to_string())], " --wait=1h -o json").await;
+    let (run, requests) = run([report(&page)], " --wait=1h -o json").await;
     assert_eq!((run.status, requests.len()), (1, 1), "{run:?}");
     assert!(run.stderr.contains("error: the comparison cannot become clean"), "{run:?}");
 }
