@@ -1,6 +1,12 @@
 //! State of a Pod that no controller reads, but an explanation does.
 
 use k8s_openapi::api::core::v1 as core;
+use kube_endpoint_model::Part;
+use kube_wire::{DecodeError, json};
+use serde::Deserialize;
+
+/// Restart policy of the init containers that are sidecars.
+const SIDECAR: &str = "Always";
 
 /// Why a Pod is not ready: its phase, readiness gates and containers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,16 +24,58 @@ pub struct PodDetails {
 
 impl From<&core::Pod> for PodDetails {
     fn from(pod: &core::Pod) -> Self {
-        let Some(status) = &pod.status else { return PodDetails::default() };
+        let spec = pod.spec.as_ref();
+        let containers = spec.and_then(|spec| spec.init_containers.as_deref()).unwrap_or_default();
+        let sidecars = containers.iter().filter(|it| it.restart_policy.as_deref() == Some(SIDECAR));
+        let sidecars: Vec<&str> = sidecars.map(|it| it.name.as_str()).collect();
+        let gates = spec.and_then(|spec| spec.readiness_gates.as_deref()).unwrap_or_default();
+        PodDetails::of(pod.status.as_ref(), &sidecars, gates)
+    }
+}
+
+/// The fields of a Pod that are read; named as in JSON.
+#[derive(Deserialize)]
+struct Document {
+    spec: Option<Spec>,
+    status: Option<core::PodStatus>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Spec {
+    init_containers: Option<Vec<InitContainer>>,
+    readiness_gates: Option<Vec<core::PodReadinessGate>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InitContainer {
+    name: String,
+    restart_policy: Option<String>,
+}
+
+/// The details as a further part of a Pod. It is only read from JSON.
+impl Part for PodDetails {
+    const READS_MANAGED_FIELDS: bool = false;
+
+    fn from_json(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
+        let Document { spec, status } = json::from_slice_with_times(kind, bytes)?;
+        let Spec { init_containers, readiness_gates } = spec.unwrap_or_default();
+        let sidecars = init_containers.iter().flatten().filter(|it| it.restart_policy.as_deref() == Some(SIDECAR));
+        let sidecars: Vec<&str> = sidecars.map(|it| it.name.as_str()).collect();
+        Ok(PodDetails::of(status.as_ref(), &sidecars, readiness_gates.as_deref().unwrap_or_default()))
+    }
+}
+
+impl PodDetails {
+    /// Returns the details of a Pod with these sidecars and readiness gates.
+    fn of(status: Option<&core::PodStatus>, sidecars: &[&str], gates: &[core::PodReadinessGate]) -> Self {
+        let Some(status) = status else { return PodDetails::default() };
         let condition = |kind: &str| status.conditions.iter().flatten().find(|it| it.type_ == kind);
         // The kubelet counts sidecars in the condition `ContainersReady` (`GenerateContainersReadyCondition`).
-        let is_sidecar = |name: &str| {
-            let mut containers = pod.spec.iter().flat_map(|spec| spec.init_containers.iter().flatten());
-            containers.any(|it| it.name == name && it.restart_policy.as_deref() == Some("Always"))
-        };
-        let sidecars = status.init_container_statuses.iter().flatten().filter(|it| is_sidecar(&it.name));
-        let gates = pod.spec.iter().flat_map(|spec| spec.readiness_gates.iter().flatten());
-        let gates = gates.map(|gate| (&gate.condition_type, condition(&gate.condition_type)));
+        let is_sidecar = |it: &&core::ContainerStatus| sidecars.contains(&it.name.as_str());
+        let sidecars = status.init_container_statuses.iter().flatten().filter(is_sidecar);
+        let gates = gates.iter().map(|gate| (&gate.condition_type, condition(&gate.condition_type)));
         let pending = gates.filter(|(_, condition)| condition.is_none_or(|it| it.status != "True"));
         let containers = sidecars.chain(status.container_statuses.iter().flatten());
         let containers = containers.filter(|container| !container.ready);
@@ -85,6 +133,14 @@ mod tests {
 
     use super::*;
 
+    /// Returns why a Pod is not ready, which is the same for the complete object and for its JSON.
+    fn not_ready(pod: Value) -> Option<String> {
+        let details = PodDetails::from_json("Pod", pod.to_string().as_bytes()).unwrap();
+        let full: core::Pod = serde_json::from_value(pod).unwrap();
+        assert_eq!(PodDetails::from(&full), details);
+        details.not_ready()
+    }
+
     /// The kubelet counts init containers with the restart policy `Always`, sidecars, in the condition `ContainersReady`.
     #[rstest]
     #[case::containers(json!([]), "container \"main\" is not ready")]
@@ -96,21 +152,20 @@ mod tests {
     fn sidecars_count_as_containers(#[case] init_containers: Value, #[case] expected: &str) {
         let status = |name: &str, state: Value| json!({"name": name, "ready": false, "state": state, "image": "", "imageID": "", "restartCount": 0});
         let waiting = json!({"waiting": {"reason": "CrashLoopBackOff"}});
-        let pod: core::Pod = serde_json::from_value(json!({
+        let pod = json!({
             "metadata": {},
             "spec": {"containers": [{"name": "main"}], "initContainers": init_containers},
             "status": {
                 "containerStatuses": [status("main", json!({}))],
                 "initContainerStatuses": [status("proxy", waiting)],
             },
-        }))
-        .unwrap();
-        assert_eq!(PodDetails::from(&pod).not_ready().as_deref(), Some(expected));
+        });
+        assert_eq!(not_ready(pod).as_deref(), Some(expected));
     }
 
     #[test]
     fn a_sidecar_that_is_not_ready_is_no_ready_container() {
-        let pod: core::Pod = serde_json::from_value(json!({
+        let pod = json!({
             "metadata": {},
             "spec": {
                 "containers": [],
@@ -120,9 +175,8 @@ mod tests {
             "status": {"initContainerStatuses": [
                 {"name": "proxy", "ready": false, "image": "", "imageID": "", "restartCount": 0},
             ]},
-        }))
-        .unwrap();
+        });
         let expected = "readiness gate \"lb/attached\" has no condition, container \"proxy\" is not ready";
-        assert_eq!(PodDetails::from(&pod).not_ready().as_deref(), Some(expected));
+        assert_eq!(not_ready(pod).as_deref(), Some(expected));
     }
 }
