@@ -1,11 +1,10 @@
-//! Complete Pods, whose containers and conditions explain why they are not ready.
+//! Details of Pods, which explain why they are not ready.
 
 use std::collections::HashMap;
 
 use futures::{StreamExt as _, stream};
-use k8s_openapi::api::core::v1::Pod;
 use kube_controller_client::Client;
-use kube_endpoint_model::ObjectKey;
+use kube_endpoint_model::{ObjectKey, Pod, With};
 use kube_endpoints_explain::{PodDetails, World};
 use kube_wire::Object as _;
 
@@ -18,16 +17,19 @@ use crate::{
 /// Concurrent requests for Pods.
 const CONCURRENCY: usize = 8;
 
-/// Complete Pods that have been read.
+/// A Pod with its details.
+pub(crate) type DetailedPod = With<Pod, PodDetails>;
+
+/// Pods that have been read with their details.
 #[derive(Debug, Default)]
 pub(crate) struct Details {
-    pods: HashMap<ObjectKey, Pod>,
+    pods: HashMap<ObjectKey, DetailedPod>,
     /// Message if the user may not read Pods; no more are requested then.
     forbidden: Option<String>,
 }
 
 impl Details {
-    pub(crate) fn insert(&mut self, pod: Pod) {
+    pub(crate) fn insert(&mut self, pod: DetailedPod) {
         self.pods.insert(pod.key(), pod);
     }
 
@@ -49,7 +51,7 @@ impl Details {
         if self.forbidden.is_some() {
             return Ok(());
         }
-        let get = |key: ObjectKey| async move { client.get::<Pod>(&key.namespace, &key.name).await };
+        let get = |key: ObjectKey| async move { client.get::<DetailedPod>(&key.namespace, &key.name).await };
         let mut pods = stream::iter(requests).map(get).buffer_unordered(CONCURRENCY);
         while let Some(pod) = pods.next().await {
             match pod {
@@ -73,7 +75,7 @@ impl Details {
     /// Adds the details to what is explained.
     pub(crate) fn add_to(&self, world: &mut World) {
         for (key, pod) in &self.pods {
-            world.add_pod_details(key.clone(), PodDetails::from(pod));
+            world.add_pod_details(key.clone(), pod.part.clone());
         }
     }
 }

@@ -7,16 +7,11 @@ mod pages;
 use std::{collections::BTreeSet, sync::Arc};
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use k8s_openapi::{
-    Metadata,
-    api::{core::v1 as core, discovery::v1 as discovery},
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
-};
 use kube_controller_client::{Client, Error};
-use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service, Text, project};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service, Text, With};
 use kube_endpoints_explain::{Kind, LastWrite, ObjectRef};
-use kube_wire::{Decode, DecodeError, Object};
-use serde::Serialize;
+use kube_endpoints_history::{Author, recorder::LastAuthor};
+use kube_wire::{Decode, Object};
 
 use self::pages::Pages;
 pub(crate) use self::{
@@ -29,6 +24,9 @@ use crate::{args, progress::Progress};
 const MAX_LISTS: usize = 256;
 /// Number of these lists that are requested at the same time.
 const CONCURRENT_LISTS: usize = 4;
+
+/// An object with the author of its last write.
+pub(crate) type Authored<T> = With<T, LastAuthor>;
 
 /// How current the objects must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +66,14 @@ impl<T> Default for Listed<T> {
     }
 }
 
+impl<T: Object + Clone> Listed<Authored<T>> {
+    fn split(self, kind: Kind) -> Listed<T> {
+        let Listed { objects, last_writes: _, warnings, unreadable } = self;
+        let (objects, last_writes) = split(kind, &objects);
+        Listed { objects, last_writes, warnings, unreadable }
+    }
+}
+
 impl Fetch<'_> {
     /// Reads the objects. A kind that the user may not list, or that the server does not serve, is recorded in the
     /// result; every other failure is an error.
@@ -78,16 +84,14 @@ impl Fetch<'_> {
             self.list::<Node>(nodes),
             async {
                 if *last_writes {
-                    let full = self.list::<discovery::EndpointSlice>(slices).await?;
-                    self.with_last_writes(full, Kind::EndpointSlice)
+                    self.list::<Authored<EndpointSlice>>(slices).await.map(|it| it.split(Kind::EndpointSlice))
                 } else {
                     self.list::<EndpointSlice>(slices).await
                 }
             },
             async {
                 if *last_writes {
-                    let full = self.list::<core::Endpoints>(endpoints).await?;
-                    self.with_last_writes(full, Kind::Endpoints)
+                    self.list::<Authored<Endpoints>>(endpoints).await.map(|it| it.split(Kind::Endpoints))
                 } else {
                     self.list::<Endpoints>(endpoints).await
                 }
@@ -162,9 +166,9 @@ impl Fetch<'_> {
         match kind {
             args::Kind::Service => self.names::<Service>(selector).await,
             args::Kind::Pod => self.names::<Pod>(selector).await,
-            // In JSON as the requests of `explain`, so that the server need not encode them twice.
-            args::Kind::EndpointSlice => self.names::<discovery::EndpointSlice>(selector).await,
-            args::Kind::Endpoints => self.names::<core::Endpoints>(selector).await,
+            // As the requests of `explain`, so that the server need not encode them twice.
+            args::Kind::EndpointSlice => self.names::<Authored<EndpointSlice>>(selector).await,
+            args::Kind::Endpoints => self.names::<Authored<Endpoints>>(selector).await,
         }
     }
 
@@ -205,39 +209,19 @@ impl Fetch<'_> {
         let (objects, warnings) = pages.read().await?;
         Ok(Listed { objects, warnings, ..Listed::default() })
     }
-
-    /// Converts complete objects, whose metadata have the last writes.
-    fn with_last_writes<F, T>(&self, full: Listed<F>, kind: Kind) -> anyhow::Result<Listed<T>>
-    where
-        F: Object + Metadata<Ty = ObjectMeta> + Serialize,
-        T: Decode,
-    {
-        let Listed { objects: full, last_writes: _, warnings, unreadable } = full;
-        let last_writes = last_writes(kind, &full);
-        Ok(Listed { objects: projections(self.client, &full)?, last_writes, warnings, unreadable })
-    }
 }
 
-/// Returns the projections of complete objects.
-pub(crate) fn projections<F: Serialize, T: Decode>(
-    client: &Client,
-    full: &[Arc<F>],
-) -> Result<Vec<Arc<T>>, DecodeError> {
-    client.decode(|| full.iter().map(|object| project(&**object).map(Arc::new)).collect())
-}
-
-pub(crate) fn last_writes<F>(kind: Kind, objects: &[Arc<F>]) -> Vec<(ObjectRef, LastWrite)>
-where
-    F: Object + Metadata<Ty = ObjectMeta>,
-{
-    objects.iter().filter_map(|object| last_write(kind, &**object)).collect()
-}
-
-pub(crate) fn last_write<F>(kind: Kind, object: &F) -> Option<(ObjectRef, LastWrite)>
-where
-    F: Object + Metadata<Ty = ObjectMeta>,
-{
-    Some((ObjectRef::new(kind, &object.key()), LastWrite::of(object.metadata())?))
+/// Returns objects without their authors, and their last writes.
+pub(crate) fn split<T: Object + Clone>(
+    kind: Kind,
+    authored: &[Arc<Authored<T>>],
+) -> (Vec<Arc<T>>, Vec<(ObjectRef, LastWrite)>) {
+    let last_write = |it: &Arc<Authored<T>>| {
+        let Author { manager, time, .. } = it.part.0.as_ref()?;
+        Some((ObjectRef::new(kind, &it.key()), LastWrite { manager: manager.to_string(), time: (*time)? }))
+    };
+    let last_writes = authored.iter().filter_map(last_write).collect();
+    (authored.iter().map(|it| Arc::new(it.object.clone())).collect(), last_writes)
 }
 
 /// Returns the message about a kind that cannot be read although the request is right; `None` for other failures.

@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
 use kube_controller_client::{Client, Error};
-use kube_endpoint_model::{Node, ObjectKey, Pod, Service, project, well_known::SERVICE_NAME_LABEL};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Service};
 use kube_endpoints_explain::Kind as Explained;
 use kube_wire::Decode;
 
 use crate::{
     args::{Kind, Target},
     connection::{Connection, named},
-    details::Details,
-    fetch::{Needs, Objects, Select, find, last_write},
+    details::{DetailedPod, Details},
+    fetch::{Authored, Needs, Objects, Select, find, split},
 };
 
 /// Concurrent requests for objects.
@@ -24,16 +23,16 @@ const CONCURRENCY: usize = 8;
 pub(super) struct Anchors {
     /// What the explanation needs.
     pub(super) needs: Needs,
-    /// Complete Pods.
+    /// Details of the Pods.
     pub(super) details: Details,
     pods: Vec<Arc<Pod>>,
-    slices: Vec<discovery::EndpointSlice>,
+    slices: Vec<Arc<Authored<EndpointSlice>>>,
 }
 
 /// A target that has been read, if it is a Pod or a slice and exists.
 enum Anchor {
-    Pod(Box<core::Pod>),
-    Slice(Box<discovery::EndpointSlice>),
+    Pod(Box<DetailedPod>),
+    Slice(Box<Authored<EndpointSlice>>),
     None,
 }
 
@@ -60,21 +59,18 @@ impl Anchors {
         let mut anchors = Anchors::default();
         for (target, anchor) in targets.iter().zip(read) {
             let hint = match &anchor {
-                Anchor::Pod(pod) => pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()),
-                Anchor::Slice(slice) => {
-                    let labels = slice.metadata.labels.as_ref();
-                    labels.and_then(|labels| labels.get(SERVICE_NAME_LABEL)).map(String::as_str)
-                }
+                Anchor::Pod(pod) => Some(pod.node_name.as_str()),
+                Anchor::Slice(slice) => slice.service_name(),
                 Anchor::None if matches!(target.kind, Kind::Pod | Kind::EndpointSlice) => continue,
                 Anchor::None => None,
             };
             anchors.needs.extend(Needs::of(target, hint.filter(|hint| !hint.is_empty())));
             match anchor {
                 Anchor::Pod(pod) => {
-                    anchors.pods.push(Arc::new(client.decode(|| project(&*pod))?));
+                    anchors.pods.push(Arc::new(pod.object.clone()));
                     anchors.details.insert(*pod);
                 }
-                Anchor::Slice(slice) => anchors.slices.push(*slice),
+                Anchor::Slice(slice) => anchors.slices.push(Arc::from(slice)),
                 Anchor::None => {}
             }
         }
@@ -94,10 +90,9 @@ impl Anchors {
             objects.pods.extend(self.pods.iter().cloned());
         }
         if objects.unknown.contains(&Explained::EndpointSlice) {
-            for slice in &self.slices {
-                objects.slices.push(Arc::new(client.decode(|| project(slice))?));
-                objects.last_writes.extend(last_write(Explained::EndpointSlice, slice));
-            }
+            let (slices, last_writes) = split(Explained::EndpointSlice, &self.slices);
+            objects.slices.extend(slices);
+            objects.last_writes.extend(last_writes);
         }
         for Target { kind, name } in targets {
             if !objects.unknown.contains(&(*kind).into()) {
@@ -109,11 +104,10 @@ impl Anchors {
                     objects.services.extend(service.map(Arc::new));
                 }
                 Kind::Endpoints => {
-                    let endpoints: Option<core::Endpoints> = get(client, namespace, name).await?;
-                    if let Some(full) = endpoints {
-                        objects.endpoints.push(Arc::new(client.decode(|| project(&full))?));
-                        objects.last_writes.extend(last_write(Explained::Endpoints, &full));
-                    }
+                    let found: Option<Authored<Endpoints>> = get(client, namespace, name).await?;
+                    let (endpoints, last_writes) = split(Explained::Endpoints, found.map(Arc::new).as_slice());
+                    objects.endpoints.extend(endpoints);
+                    objects.last_writes.extend(last_writes);
                 }
                 Kind::Pod | Kind::EndpointSlice => {}
             }

@@ -4,9 +4,8 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use futures::FutureExt as _;
-use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
-use kube_controller_client::{Client, Error};
-use kube_endpoint_model::{Node, Pod, Service};
+use kube_controller_client::Error;
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
 use kube_endpoints_explain::Kind;
 use kube_informer::{HandlerHandle, Informer, Lister, wait_for_sync};
 use kube_wire::{Decode, Object};
@@ -17,7 +16,7 @@ use super::{Anchors, explain};
 use crate::{
     args::{Format, GlobalArgs, Target},
     connection::Connection,
-    fetch::{Needs, Objects, Select, last_writes, projections},
+    fetch::{Authored, Needs, Objects, Select, split},
     output::{self, Output},
 };
 
@@ -59,7 +58,7 @@ pub(super) async fn run(
         sleep(DEBOUNCE).await;
         // Changes until now are in the next report. A later one notifies again.
         let _ = watched.changed.notified().now_or_never();
-        let mut objects = watched.objects()?;
+        let mut objects = watched.objects();
         let explained = async {
             anchors.complete(connection, targets, &mut objects).await?;
             explain(global, connection, targets, &objects, anchors).await
@@ -105,11 +104,9 @@ struct Watched {
     services: Option<Lister<Service>>,
     pods: Option<Lister<Pod>>,
     nodes: Option<Lister<Node>>,
-    // Complete objects: their metadata have the last writes.
-    slices: Option<Lister<discovery::EndpointSlice>>,
-    endpoints: Option<Lister<core::Endpoints>>,
+    slices: Option<Lister<Authored<EndpointSlice>>>,
+    endpoints: Option<Lister<Authored<Endpoints>>>,
     unknown: BTreeSet<Kind>,
-    client: Client,
 }
 
 struct Starter<'a> {
@@ -138,24 +135,23 @@ impl Watched {
         let slices = start.informer(Kind::EndpointSlice, slices);
         let endpoints = start.informer(Kind::Endpoints, endpoints);
         wait_for_sync(&start.handlers, SYNC_TIMEOUT).await?;
-        let client = connection.client.clone();
-        Ok(Watched { changed, services, pods, nodes, slices, endpoints, unknown, client })
+        Ok(Watched { changed, services, pods, nodes, slices, endpoints, unknown })
     }
 
-    fn objects(&self) -> anyhow::Result<Objects> {
-        let mut objects = Objects {
+    fn objects(&self) -> Objects {
+        let (slices, mut last_writes) = split(Kind::EndpointSlice, &list(self.slices.as_ref()));
+        let (endpoints, of_endpoints) = split(Kind::Endpoints, &list(self.endpoints.as_ref()));
+        last_writes.extend(of_endpoints);
+        Objects {
             services: list(self.services.as_ref()),
             pods: list(self.pods.as_ref()),
             nodes: list(self.nodes.as_ref()),
+            slices,
+            endpoints,
+            last_writes,
             unknown: self.unknown.clone(),
             ..Objects::default()
-        };
-        let (slices, endpoints) = (list(self.slices.as_ref()), list(self.endpoints.as_ref()));
-        objects.slices = projections(&self.client, &slices)?;
-        objects.endpoints = projections(&self.client, &endpoints)?;
-        objects.last_writes.extend(last_writes(Kind::EndpointSlice, &slices));
-        objects.last_writes.extend(last_writes(Kind::Endpoints, &endpoints));
-        Ok(objects)
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use kube_controller_client::{Accept, ListParams};
-use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service, With};
-use kube_endpoints_history::recorder::{Gaps, LastAuthor, Message};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
+use kube_endpoints_history::recorder::{Gaps, Message};
 use kube_endpoints_history::{Kind, Recorded};
 use kube_informer::{HandlerHandle, Informer};
 use kube_wire::Decode;
@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::{Connection, named};
-use crate::fetch::missing;
+use crate::fetch::{Authored, missing};
 use crate::output::warn;
 
 /// Starts the informers of one recording.
@@ -55,16 +55,15 @@ impl Watches<'_> {
             self.unknown.insert(kind);
             return Ok(());
         }
-        let mut builder = Informer::<With<T, LastAuthor>>::builder(self.connection.client.clone());
+        let mut builder = Informer::<Authored<T>>::builder(self.connection.client.clone());
         if let Some(namespace) = self.namespace.filter(|_| T::RESOURCE.namespaced) {
             builder = builder.namespace(namespace);
         }
         let informer = builder.metrics(self.gaps.clone()).build();
         let send = sending(&self.messages);
         let handler = informer.add_handler(move |event| {
-            let recorded = |object: &Arc<With<T, LastAuthor>>| {
-                (Recorded::from(Arc::new(object.object.clone())), object.part.0.clone())
-            };
+            let recorded =
+                |object: &Arc<Authored<T>>| (Recorded::from(Arc::new(object.object.clone())), object.part.0.clone());
             Message::of(&event, kube_ambient::now(), recorded).into_iter().for_each(&send);
         });
         self.handlers.push(handler.named(T::RESOURCE.plural));

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use kube_endpoint_model::{Endpoints, ObjectKey, Uid, With};
-use kube_endpoints_history::recorder::LastAuthor;
+use kube_endpoint_model::{Endpoints, ObjectKey, Uid};
 use kube_informer::{Event, Informer, wait_for_sync};
 use kube_wire::Object as _;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -12,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::cluster::managed;
 use crate::connection::Connection;
+use crate::fetch::Authored;
 
 /// Timeout of the first list.
 const SYNC_TIMEOUT: Duration = Duration::from_secs(60);
@@ -35,13 +35,12 @@ pub(super) async fn watch(
     tasks: &mut JoinSet<()>,
 ) -> anyhow::Result<UnboundedReceiver<Seen>> {
     let (sender, receiver) = unbounded_channel();
-    let mut builder =
-        Informer::<With<Endpoints, LastAuthor>>::builder(connection.client.clone()).label_selector(&managed());
+    let mut builder = Informer::<Authored<Endpoints>>::builder(connection.client.clone()).label_selector(&managed());
     if let Some(namespace) = namespace {
         builder = builder.namespace(namespace);
     }
     let informer = builder.build();
-    let handler = informer.add_handler(move |event: Event<With<Endpoints, LastAuthor>>| {
+    let handler = informer.add_handler(move |event: Event<Authored<Endpoints>>| {
         if !event.is_change() {
             return;
         }

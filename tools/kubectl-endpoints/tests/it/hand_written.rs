@@ -92,7 +92,7 @@ async fn a_service_in_deletion_serves_what_its_slices_have() {
     held["metadata"]["finalizers"] = json!(["example.com/lb"]);
     let slice = slice("held", &json!([{"name": "http", "port": 80, "protocol": "TCP"}]), &json!([]));
     cluster.server.load([held, slice]).expect("valid objects");
-    cluster.server.typed::<k8s_openapi::api::core::v1::Service>().namespace("shop").delete("held").expect("deleted");
+    cluster.server.typed_as::<Value>("", "services").namespace("shop").delete("held").expect("deleted");
     let run = cluster.run("explain svc/held -n shop").await;
     for part in ["✗ held  0 of 2 Pods serve, 1 would", "EP006 being deleted", "EP508 ready, and in no slice"] {
         assert!(run.stdout.contains(part), "no {part:?} in {run:#?}");

@@ -100,8 +100,10 @@ async fn changes_are_recorded_until_a_signal(#[case] signal: &str) {
     let client = client(&cluster).await;
     flip(&client, "web-1", true).await;
     recorder.recorded("flip", |change| is_flip(change, "web-1", true)).await;
-    let own: k8s_openapi::api::core::v1::Pod = serde_json::from_value(pod("own", "10.0.0.9", true)).expect("a Pod");
-    client.create(&own).await.expect("created");
+    let own = pod("own", "10.0.0.9", true).to_string().into_bytes();
+    let (pods, media_type) = ("/api/v1/namespaces/shop/pods", Some("application/json"));
+    let created = client.raw("POST".parse().expect("a method"), pods, media_type, own).await.expect("an answer");
+    assert_eq!(created.0, 201);
     let is_own = |change: &Change| is_flip(change, "own", false);
     recorder.recorded("creation", is_own).await;
     client.delete::<Service>("shop", "typo", None).await.expect("deleted");

@@ -7,7 +7,6 @@ mod stopped;
 
 use std::fs;
 
-use k8s_openapi::api::core::v1::Service;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -112,7 +111,7 @@ async fn undo_creates_no_endpoints_of_a_service_that_has_lost_its_selector() {
     let scene = Scene::start().await;
     let run = scene.cluster.run(&scene.apply(&scene.plan(&["shop/edited", "shop/moved"]), "backup")).await;
     assert_eq!(run.status, 0, "{run:?}");
-    let services = scene.cluster.server.typed::<Service>().namespace("shop");
+    let services = scene.cluster.server.typed_as::<Value>("", "services").namespace("shop");
     services.patch("a", &json!({"spec": {"selector": null}})).expect("patched");
     let run = scene.undo("backup").await;
     assert_eq!(run.status, 1, "{run:?}");

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use kube_dev_apiserver::On;
 use kube_endpoints_retire::Plan;
 use rstest::rstest;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::scene::{MANAGED, Scene};
 use crate::cluster::{Cluster, Run};
@@ -51,7 +51,7 @@ async fn an_older_plan_if_it_is_allowed() {
 async fn an_object_that_was_written_since_the_plan() {
     let scene = Scene::start().await;
     let plan = scene.plan(&[]);
-    let endpoints = scene.cluster.server.typed::<k8s_openapi::api::core::v1::Endpoints>();
+    let endpoints = scene.cluster.server.typed_as::<Value>("", "endpoints");
     let patch = json!({"metadata": {"annotations": {"touched": "yes"}}});
     endpoints.namespace("shop").patch("b", &patch).expect("patched");
     let own = json!({"apiVersion": "v1", "kind": "Endpoints",

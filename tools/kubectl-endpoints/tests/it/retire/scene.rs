@@ -88,9 +88,8 @@ impl Scene {
         let config = Config { field_tracking: FieldTracking::Always, garbage_collection: true, ..config };
         let cluster = Cluster::start_with(config, objects).await;
         // Created by a client, and so with managed fields.
-        let gone = serde_json::from_value(endpoints("shop", "gone", true, &none)).expect("Endpoints");
-        let client = cluster.server.typed::<k8s_openapi::api::core::v1::Endpoints>().namespace("shop");
-        client.create(&gone).expect("created");
+        let client = cluster.server.typed_as::<Value>("", "endpoints").namespace("shop");
+        client.create(&endpoints("shop", "gone", true, &none)).expect("created");
         let run = cluster.run("diff -A -o json").await;
         let changes = run.json();
         let created = changes["items"].as_array().expect("items").iter().filter(|it| it["before"].is_null());

@@ -8,7 +8,7 @@ use kube_controller_client::Config;
 use kube_dev_apiserver::{Effect, Fault, On};
 use kube_endpoints_testing::{LIMIT, until};
 use rstest::rstest;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::Child;
 use tokio::task::JoinSet;
@@ -16,8 +16,6 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::scene::{DELETABLE, Scene};
-
-type Endpoints = k8s_openapi::api::core::v1::Endpoints;
 
 /// Longer than any test.
 const LONG: &str = "10h";
@@ -35,7 +33,7 @@ async fn end(mut run: Child) -> (i32, String) {
 
 fn touch(scene: &Scene, name: &str) {
     let patch = json!({"metadata": {"annotations": {"touched": "yes"}}});
-    scene.cluster.server.typed::<Endpoints>().namespace("shop").patch(name, &patch).expect("patched");
+    scene.cluster.server.typed_as::<Value>("", "endpoints").namespace("shop").patch(name, &patch).expect("patched");
 }
 
 /// Waits until the run has sent a number of requests.
