@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use kube_controller_client::Client;
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
 use kube_informer::{Event, HandlerHandle, Informer, NotSynced, wait_for_sync};
-use kube_wire::Decode;
+use kube_wire::{Decode, Resource};
 use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -20,11 +21,11 @@ pub(crate) async fn start_informers(
 ) -> Result<watch::Receiver<Snapshot>, NotSynced> {
     let (state, receiver) = watch::channel(Snapshot::default());
     let handlers = [
-        run(client, &state, tasks, |snapshot| &mut snapshot.nodes),
-        run(client, &state, tasks, |snapshot| &mut snapshot.pods),
-        run(client, &state, tasks, |snapshot| &mut snapshot.services),
-        run(client, &state, tasks, |snapshot| &mut snapshot.endpoints),
-        run(client, &state, tasks, |snapshot| &mut snapshot.slices),
+        run(client, Node::RESOURCE, &state, tasks, |snapshot| &mut snapshot.nodes),
+        run(client, Pod::RESOURCE, &state, tasks, |snapshot| &mut snapshot.pods),
+        run(client, Service::RESOURCE, &state, tasks, |snapshot| &mut snapshot.services),
+        run(client, Endpoints::RESOURCE, &state, tasks, |snapshot| &mut snapshot.endpoints),
+        run(client, EndpointSlice::RESOURCE, &state, tasks, |snapshot| &mut snapshot.slices),
     ];
     wait_for_sync(&handlers, Duration::from_secs(120)).await?;
     Ok(receiver)
@@ -32,6 +33,7 @@ pub(crate) async fn start_informers(
 
 fn run<K>(
     client: &Client,
+    resource: Resource,
     state: &watch::Sender<Snapshot>,
     tasks: &mut JoinSet<()>,
     of: fn(&mut Snapshot) -> &mut Objects<K>,
@@ -39,7 +41,7 @@ fn run<K>(
 where
     K: Decode,
 {
-    let informer = Informer::<K>::builder(client.clone()).build();
+    let informer = Informer::<K>::builder(client.clone()).resource(resource).build();
     let state = state.clone();
     let handler = informer.add_handler(move |event| {
         state.send_modify(|snapshot| {

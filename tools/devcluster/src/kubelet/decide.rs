@@ -5,8 +5,8 @@ use std::{
     net::IpAddr,
 };
 
-use k8s_openapi::api::core::v1::{Node, Pod};
-use kube_wire::{Object as _, ObjectKey, Uid};
+use kube_wire::{Dynamic, Object as _, ObjectKey, Uid};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
     addresses::Addresses,
     placement::{must_leave, place},
 };
-use crate::cluster::{Snapshot, has_condition, has_ended, node_is_ready, pod_addresses};
+use crate::cluster::{Snapshot, condition, has_ended, list, node_is_ready, pod_addresses, text};
 
 /// State of the simulated kubelets of all Nodes. An order is recorded as executed when it is returned, so that a stale
 /// snapshot does not cause it again.
@@ -102,14 +102,14 @@ impl Kubelet {
             decision.orders.push(Order::Bind { pod: key, uid, node });
         }
         for (key, pod) in &cluster.pods {
-            let Some(node) = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()) else { continue };
+            let Some(node) = pod.value["spec"]["nodeName"].as_str() else { continue };
             let mut state = self.pods.remove(&pod.uid()).unwrap_or_default();
             let node = ObjectKey::new("", node);
             let was_deleted = self.known.contains(&node) && !cluster.nodes.contains_key(&node);
             let node = cluster.nodes.get(&node).map(|node| &**node);
             let order = if was_deleted {
                 remove(&mut state, pod)
-            } else if pod.metadata.deletion_timestamp.is_some() {
+            } else if pod.value["metadata"]["deletionTimestamp"].is_string() {
                 self.stop(&mut state, pod, node_state(node), stopping, now, &mut decision)
             } else if node.is_some_and(|node| must_leave(pod, node)) {
                 evict(&mut state, pod)
@@ -125,7 +125,7 @@ impl Kubelet {
     fn stop(
         &self,
         state: &mut PodState,
-        pod: &Pod,
+        pod: &Dynamic,
         node_state: NodeState,
         stopping: Stopping,
         now: Instant,
@@ -148,7 +148,7 @@ impl Kubelet {
         state: &mut PodState,
         cluster: &Snapshot,
         key: &ObjectKey,
-        node: Option<&Node>,
+        node: Option<&Dynamic>,
         now: Instant,
         decision: &mut Decision,
     ) -> Option<Order> {
@@ -158,7 +158,7 @@ impl Kubelet {
         }
         match state.reported {
             // A Pod that was created with an address has its status from a manifest and is not managed here.
-            Reported::Nothing if pod_addresses(pod).is_empty() && !has_ended(pod) => {
+            Reported::Nothing if pod_addresses(pod).is_empty() && !has_ended(&pod.value["status"]) => {
                 let addresses = self.addresses_for(cluster, pod, node)?;
                 (state.reported, state.started) = (Reported::Started, Some(now));
                 decision.is_due(now + self.delays.ready_after, now);
@@ -181,8 +181,8 @@ impl Kubelet {
         }
     }
 
-    fn addresses_for(&mut self, cluster: &Snapshot, pod: &Pod, node: &Node) -> Option<Vec<IpAddr>> {
-        if pod.spec.as_ref().is_some_and(|spec| spec.host_network == Some(true)) {
+    fn addresses_for(&mut self, cluster: &Snapshot, pod: &Dynamic, node: &Dynamic) -> Option<Vec<IpAddr>> {
+        if pod.value["spec"]["hostNetwork"] == true {
             return Some(node_addresses(node)).filter(|addresses| !addresses.is_empty());
         }
         let used = cluster.pods.values().flat_map(|pod| pod_addresses(pod)).collect();
@@ -191,11 +191,11 @@ impl Kubelet {
 }
 
 /// Returns whether the readiness probe of a Pod fails: its annotation [`READY`] is `false`.
-fn probe_fails(pod: &Pod) -> bool {
-    pod.metadata.annotations.as_ref().and_then(|it| it.get(READY)).is_some_and(|value| value == "false")
+fn probe_fails(pod: &Dynamic) -> bool {
+    pod.value["metadata"]["annotations"][READY] == "false"
 }
 
-fn node_state(node: Option<&Node>) -> NodeState {
+fn node_state(node: Option<&Dynamic>) -> NodeState {
     match node.map(node_is_ready) {
         Some(Some(true)) => NodeState::Up,
         Some(_) => NodeState::Lost,
@@ -205,7 +205,7 @@ fn node_state(node: Option<&Node>) -> NodeState {
 
 /// Returns the order to delete a Pod that has stopped, or whose Node is deleted, as upstream's pod garbage collector does,
 /// which waits for 40 s. The order is returned once.
-fn remove(state: &mut PodState, pod: &Pod) -> Option<Order> {
+fn remove(state: &mut PodState, pod: &Dynamic) -> Option<Order> {
     if state.reported == Reported::Removed {
         return None;
     }
@@ -214,35 +214,34 @@ fn remove(state: &mut PodState, pod: &Pod) -> Option<Order> {
 }
 
 /// Returns the order to evict a Pod, once.
-fn evict(state: &mut PodState, pod: &Pod) -> Option<Order> {
+fn evict(state: &mut PodState, pod: &Dynamic) -> Option<Order> {
     let evicted = std::mem::replace(&mut state.evicted, true);
     (!evicted).then(|| Order::Evict { pod: pod.key(), uid: pod.uid() })
 }
 
 /// Returns the order to mark the containers of a Pod ready, and the Pod too unless a readiness gate is pending.
-fn mark_ready(state: &mut PodState, pod: &Pod) -> Order {
+fn mark_ready(state: &mut PodState, pod: &Dynamic) -> Order {
     let ready = gates_are_true(pod);
     state.reported = if ready { Reported::Ready } else { Reported::ContainersReady };
     Order::Report { pod: pod.key(), containers: true, ready }
 }
 
 /// Returns whether the conditions of all readiness gates of a Pod are `True` (Go: `status.GeneratePodReadyCondition`).
-fn gates_are_true(pod: &Pod) -> bool {
-    let mut gates = pod.spec.iter().flat_map(|spec| spec.readiness_gates.iter().flatten());
-    gates.all(|gate| has_condition(pod, &gate.condition_type))
+fn gates_are_true(pod: &Dynamic) -> bool {
+    let is_true = |gate: &Value| condition(&pod.value["status"], text(&gate["conditionType"])) == Some("True");
+    list(&pod.value["spec"]["readinessGates"]).all(is_true)
 }
 
 /// Returns the order to mark a ready Pod as lost, unless it was returned before.
-fn mark_lost(state: &mut PodState, pod: &Pod) -> Option<Order> {
-    if state.reported == Reported::Lost || !has_condition(pod, "Ready") {
+fn mark_lost(state: &mut PodState, pod: &Dynamic) -> Option<Order> {
+    if state.reported == Reported::Lost || condition(&pod.value["status"], "Ready") != Some("True") {
         return None;
     }
     state.reported = Reported::Lost;
     Some(Order::Lost { pod: pod.key() })
 }
 
-pub(super) fn node_addresses(node: &Node) -> Vec<IpAddr> {
-    let addresses = node.status.as_ref().and_then(|status| status.addresses.as_deref()).unwrap_or_default();
-    let internal = addresses.iter().filter(|address| address.type_ == "InternalIP");
-    internal.filter_map(|address| address.address.parse().ok()).collect()
+pub(super) fn node_addresses(node: &Dynamic) -> Vec<IpAddr> {
+    let internal = list(&node.value["status"]["addresses"]).filter(|address| address["type"] == "InternalIP");
+    internal.filter_map(|address| text(&address["address"]).parse().ok()).collect()
 }

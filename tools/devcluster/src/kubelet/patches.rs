@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
-use k8s_openapi::api::core::v1::{Pod, PodCondition};
 use serde_json::{Value, json};
+
+use crate::cluster::{list, text};
 
 /// Returns the patch that marks a Node ready. It replaces all conditions; only Nodes without a `Ready` condition are
 /// registered.
@@ -20,7 +21,7 @@ pub(super) fn registered(stamp: &str) -> Value {
 }
 
 /// Returns the patch of a Pod whose containers have started and are not ready yet.
-pub(super) fn started(pod: &Pod, addresses: &[IpAddr], host: &[IpAddr], stamp: &str) -> Value {
+pub(super) fn started(pod: &Value, addresses: &[IpAddr], host: &[IpAddr], stamp: &str) -> Value {
     let listed = |addresses: &[IpAddr]| -> Value {
         addresses.iter().map(|address| json!({ "ip": address.to_string() })).collect()
     };
@@ -38,28 +39,24 @@ pub(super) fn started(pod: &Pod, addresses: &[IpAddr], host: &[IpAddr], stamp: &
 }
 
 /// Returns the patch of a Pod that runs.
-pub(super) fn readiness(pod: &Pod, containers_ready: bool, ready: bool, stamp: &str) -> Value {
+pub(super) fn readiness(pod: &Value, containers_ready: bool, ready: bool, stamp: &str) -> Value {
     let updates =
         [("PodScheduled", true), ("Initialized", true), ("ContainersReady", containers_ready), ("Ready", ready)];
-    let conditions = update_conditions(current_conditions(pod), &updates, stamp);
+    let conditions = update_conditions(pod, &updates, stamp);
     json!({ "status": { "conditions": conditions, "containerStatuses": containers(pod, containers_ready, stamp) } })
 }
 
 /// Returns the patch of a Pod on a lost Node. Only `Ready` becomes false; the state of the containers is unknown and
 /// stays.
-pub(super) fn lost(pod: &Pod, stamp: &str) -> Value {
-    let conditions = update_conditions(current_conditions(pod), &[("Ready", false)], stamp);
+pub(super) fn lost(pod: &Value, stamp: &str) -> Value {
+    let conditions = update_conditions(pod, &[("Ready", false)], stamp);
     json!({ "status": { "conditions": conditions } })
 }
 
-fn current_conditions(pod: &Pod) -> Vec<PodCondition> {
-    pod.status.as_ref().and_then(|status| status.conditions.clone()).unwrap_or_default()
-}
-
-/// Returns the conditions `current`, updated by `updates`. A condition whose status does not change keeps its
-/// transition time.
-fn update_conditions(current: Vec<PodCondition>, updates: &[(&str, bool)], stamp: &str) -> Value {
-    let mut conditions: Vec<Value> = current.into_iter().map(|condition| json!(condition)).collect();
+/// Returns the conditions of a Pod, updated by `updates`. A condition whose status does not change keeps its transition
+/// time.
+fn update_conditions(pod: &Value, updates: &[(&str, bool)], stamp: &str) -> Value {
+    let mut conditions: Vec<Value> = list(&pod["status"]["conditions"]).cloned().collect();
     for (name, is_true) in updates {
         let status = if *is_true { "True" } else { "False" };
         let updated = json!({ "type": name, "status": status, "lastTransitionTime": stamp });
@@ -72,20 +69,18 @@ fn update_conditions(current: Vec<PodCondition>, updates: &[(&str, bool)], stamp
     conditions.into()
 }
 
-fn containers(pod: &Pod, ready: bool, stamp: &str) -> Value {
-    let current = pod.status.as_ref().and_then(|status| status.container_statuses.as_deref()).unwrap_or_default();
-    let statuses = pod.spec.iter().flat_map(|spec| &spec.containers).map(|container| {
-        let running =
-            current.iter().find(|status| status.name == container.name).and_then(|status| status.state.as_ref());
-        let state = running.map_or_else(|| json!({ "running": { "startedAt": stamp } }), |state| json!(state));
+fn containers(pod: &Value, ready: bool, stamp: &str) -> Value {
+    let statuses = list(&pod["spec"]["containers"]).map(|container| {
+        let current = list(&pod["status"]["containerStatuses"]).find(|status| status["name"] == container["name"]);
+        let state = current.and_then(|status| status.get("state")).cloned();
         json!({
-            "name": container.name,
-            "image": container.image.as_deref().unwrap_or_default(),
+            "name": container["name"],
+            "image": text(&container["image"]),
             "imageID": "",
             "ready": ready,
             "started": true,
             "restartCount": 0,
-            "state": state,
+            "state": state.unwrap_or_else(|| json!({ "running": { "startedAt": stamp } })),
         })
     });
     statuses.collect()
@@ -95,18 +90,16 @@ fn containers(pod: &Pod, ready: bool, stamp: &str) -> Value {
 mod tests {
     use super::*;
 
-    fn pod(status: &Value) -> Pod {
-        let pod = json!({
+    fn pod(status: &Value) -> Value {
+        json!({
             "metadata": {"name": "web-1", "namespace": "shop"},
             "spec": {"containers": [{"name": "web", "image": "web:1"}]},
             "status": status,
-        });
-        serde_json::from_value(pod).unwrap()
+        })
     }
 
     fn states(patch: &Value) -> String {
         let conditions = patch["status"]["conditions"].as_array().unwrap().iter();
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let states = conditions
             .map(|it| format!("{}={}@{}", text(&it["type"]), text(&it["status"]), text(&it["lastTransitionTime"])));
         states.collect::<Vec<_>>().join(" ")

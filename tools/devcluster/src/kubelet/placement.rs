@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::core::v1::{Node, Pod, Taint, Toleration};
-use kube_wire::{Object as _, ObjectKey, Uid};
+use kube_wire::{Dynamic, Object as _, ObjectKey, Uid};
+use serde_json::Value;
 
-use crate::cluster::{Snapshot, node_is_ready};
+use crate::cluster::{Snapshot, list, node_is_ready, text};
 
 /// Returns the Node of each Pod that has none: of those that are ready, schedulable, tolerated and selected by the node
 /// selector, the one with the fewest Pods. Pods that fit nowhere are absent.
@@ -29,75 +29,68 @@ pub(super) fn place(cluster: &Snapshot, bound: &BTreeMap<Uid, String>) -> BTreeM
     placed
 }
 
-fn node_name(pod: &Pod) -> Option<&str> {
-    pod.spec.as_ref()?.node_name.as_deref().filter(|it| !it.is_empty())
+fn node_name(pod: &Dynamic) -> Option<&str> {
+    pod.value["spec"]["nodeName"].as_str().filter(|it| !it.is_empty())
 }
 
 /// Returns whether a Pod waits for the default scheduler.
-fn waits(pod: &Pod) -> bool {
-    let Some(spec) = &pod.spec else { return false };
-    let is_default = matches!(spec.scheduler_name.as_deref(), None | Some("" | "default-scheduler"));
-    let is_gated = spec.scheduling_gates.as_ref().is_some_and(|it| !it.is_empty());
-    node_name(pod).is_none() && pod.metadata.deletion_timestamp.is_none() && is_default && !is_gated
+fn waits(pod: &Dynamic) -> bool {
+    let (metadata, spec) = (&pod.value["metadata"], &pod.value["spec"]);
+    let is_default = matches!(text(&spec["schedulerName"]), "" | "default-scheduler");
+    let is_gated = list(&spec["schedulingGates"]).next().is_some();
+    node_name(pod).is_none() && metadata["deletionTimestamp"].is_null() && is_default && !is_gated
 }
 
-fn fits(pod: &Pod, node: &Node) -> bool {
-    let is_schedulable = node.spec.as_ref().is_none_or(|it| it.unschedulable != Some(true));
-    let label = |key: &str| node.metadata.labels.as_ref().and_then(|it| it.get(key));
-    let mut selector = pod.spec.iter().flat_map(|it| it.node_selector.iter().flatten());
+fn fits(pod: &Dynamic, node: &Dynamic) -> bool {
+    let labels = &node.value["metadata"]["labels"];
+    let mut selector = pod.value["spec"]["nodeSelector"].as_object().into_iter().flatten();
     node_is_ready(node) == Some(true)
-        && is_schedulable
-        && selector.all(|(key, value)| label(key) == Some(value))
+        && node.value["spec"]["unschedulable"] != true
+        && selector.all(|(key, value)| labels.get(key) == Some(value))
         && !repels(node, pod, |effect| effect != "PreferNoSchedule")
 }
 
 /// Returns whether a Node has a taint with the effect `NoExecute` that a Pod does not tolerate. `tolerationSeconds` count as
 /// unlimited.
-pub(super) fn must_leave(pod: &Pod, node: &Node) -> bool {
+pub(super) fn must_leave(pod: &Dynamic, node: &Dynamic) -> bool {
     repels(node, pod, |effect| effect == "NoExecute")
 }
 
 /// Returns whether a Node has a taint with one of these effects that a Pod does not tolerate.
-fn repels(node: &Node, pod: &Pod, counts: impl Fn(&str) -> bool) -> bool {
-    let mut taints = node.spec.iter().flat_map(|it| it.taints.iter().flatten());
-    let tolerations = || pod.spec.iter().flat_map(|it| it.tolerations.iter().flatten());
-    taints.any(|taint| counts(&taint.effect) && !tolerations().any(|it| tolerates(it, taint)))
+fn repels(node: &Dynamic, pod: &Dynamic, counts: impl Fn(&str) -> bool) -> bool {
+    let tolerations = || list(&pod.value["spec"]["tolerations"]);
+    let mut taints = list(&node.value["spec"]["taints"]).filter(|taint| counts(text(&taint["effect"])));
+    taints.any(|taint| !tolerations().any(|it| tolerates(it, taint)))
 }
 
-fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
-    let matches = |ours: Option<&str>, theirs: &str| ours.unwrap_or_default().is_empty() || ours == Some(theirs);
-    let exists = toleration.operator.as_deref() == Some("Exists");
-    let value = taint.value.as_deref().unwrap_or_default();
-    matches(toleration.effect.as_deref(), &taint.effect)
-        && matches(toleration.key.as_deref(), &taint.key)
-        && (exists || toleration.value.as_deref().unwrap_or_default() == value)
+fn tolerates(toleration: &Value, taint: &Value) -> bool {
+    let is_equal = |field: &str| text(&toleration[field]) == text(&taint[field]);
+    let matches = |field: &str| text(&toleration[field]).is_empty() || is_equal(field);
+    matches("effect") && matches("key") && (toleration["operator"] == "Exists" || is_equal("value"))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use rstest::rstest;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
+    use crate::cluster::put;
 
     fn cluster(nodes: &[Value], pods: &[Value]) -> Snapshot {
         let mut cluster = Snapshot::default();
         for (number, spec) in nodes.iter().enumerate() {
-            let node: Node = serde_json::from_value(json!({
+            let node = json!({
                 "metadata": {"name": format!("n{number}"), "labels": {"zone": format!("z{number}")}},
                 "spec": spec,
                 "status": {"conditions": [{"type": "Ready", "status": "True"}]},
-            }))
-            .unwrap();
-            cluster.nodes.insert(node.key(), Arc::new(node));
+            });
+            put(&mut cluster.nodes, node);
         }
         for (number, spec) in pods.iter().enumerate() {
             let name = format!("p{number}");
             let metadata = json!({"name": name, "namespace": "shop", "uid": name});
-            let pod: Pod = serde_json::from_value(json!({"metadata": metadata, "spec": spec})).unwrap();
-            cluster.pods.insert(pod.key(), Arc::new(pod));
+            put(&mut cluster.pods, json!({"metadata": metadata, "spec": spec}));
         }
         cluster
     }

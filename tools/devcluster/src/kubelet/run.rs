@@ -1,9 +1,9 @@
 //! Execution of the simulated kubelets' orders against the API server.
 
 use http::{Method, StatusCode};
-use k8s_openapi::api::core::v1::{Node, Pod};
 use kube_controller_client::{Client, Error};
-use kube_wire::{Decode, ObjectKey, Uid};
+use kube_endpoint_model::{Node, Pod};
+use kube_wire::{Decode as _, ObjectKey, Uid};
 use serde_json::{Value, json};
 use tokio::{
     sync::watch,
@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use super::{Kubelet, Order, Stopping, decide::node_addresses, patches};
-use crate::cluster::Snapshot;
+use crate::cluster::{Snapshot, text};
 
 /// Runs the simulated kubelets until a sender of `cluster` or `stopping` is dropped. Fails if a request fails.
 pub(crate) async fn run(
@@ -56,18 +56,17 @@ async fn execute(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(
         Order::Bind { pod: key, uid, node } => bind(client, key, uid, node).await,
         Order::Start { pod: key, addresses } => {
             let Some(pod) = pod(key) else { return Ok(()) };
-            let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or_default();
-            let node = cluster.nodes.get(&ObjectKey::new("", node));
+            let node = cluster.nodes.get(&ObjectKey::new("", text(&pod.value["spec"]["nodeName"])));
             let host = node.map(|node| node_addresses(node)).unwrap_or_default();
-            write_status(client, key, &patches::started(pod, addresses, &host, &stamp())).await
+            write_status(client, key, &patches::started(&pod.value, addresses, &host, &stamp())).await
         }
         Order::Report { pod: key, containers, ready } => {
             let Some(pod) = pod(key) else { return Ok(()) };
-            write_status(client, key, &patches::readiness(pod, *containers, *ready, &stamp())).await
+            write_status(client, key, &patches::readiness(&pod.value, *containers, *ready, &stamp())).await
         }
         Order::Lost { pod: key } => {
             let Some(pod) = pod(key) else { return Ok(()) };
-            write_status(client, key, &patches::lost(pod, &stamp())).await
+            write_status(client, key, &patches::lost(&pod.value, &stamp())).await
         }
         Order::Evict { pod: key, uid } => delete(client, key, uid, None).await,
         // With grace period 0, as a kubelet does after the containers have stopped.
@@ -108,7 +107,7 @@ async fn delete(client: &Client, pod: &ObjectKey, uid: &Uid, grace_period: Optio
 
 /// Sends a request about a Pod. A warning is logged if it is refused.
 async fn send(client: &Client, method: Method, pod: &ObjectKey, part: &str, body: &Value) -> Result<(), Error> {
-    let path = format!("{}/{}{part}", <Pod as Decode>::RESOURCE.path(Some(&pod.namespace)), pod.name);
+    let path = format!("{}/{}{part}", Pod::RESOURCE.path(Some(&pod.namespace)), pod.name);
     let body = body.to_string().into_bytes();
     let (code, _) = client.raw(method.clone(), &path, Some("application/json"), body).await?;
     // The Pod no longer exists, another one has its name, or somebody else has assigned it.

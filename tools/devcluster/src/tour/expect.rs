@@ -2,16 +2,12 @@
 
 use std::fmt;
 
-use k8s_openapi::api::discovery::v1::{Endpoint, EndpointSlice};
-use kube_endpoint_model::Code;
+use kube_endpoint_model::{Code, Endpoint, EndpointSlice};
 use kube_endpoints_explain::ServiceReport;
 use kube_wire::ObjectKey;
 
 use super::explain::world;
-use crate::{
-    cluster::Snapshot,
-    view::{EndpointCounts, SERVICE_NAME},
-};
+use crate::{cluster::Snapshot, view::EndpointCounts};
 
 /// Namespace of all objects of the tour.
 pub(super) const NAMESPACE: &str = "shop";
@@ -49,7 +45,7 @@ impl Expectation {
             Self::Slices(service, family, counts) => {
                 let mut found = EndpointCounts::default();
                 slices(cluster, service)
-                    .filter(|slice| slice.address_type == *family)
+                    .filter(|slice| slice.address_type.as_str() == *family)
                     .for_each(|slice| found += EndpointCounts::of_slice(slice));
                 compare(format!("{family} slices of {NAMESPACE}/{service}"), counts, &found)
             }
@@ -72,16 +68,14 @@ impl Expectation {
 
 fn slices<'a>(cluster: &'a Snapshot, service: &'a str) -> impl Iterator<Item = &'a EndpointSlice> {
     cluster.slices.iter().filter_map(move |(key, slice)| {
-        let of = slice.metadata.labels.as_ref()?.get(SERVICE_NAME)?;
-        (&*key.namespace == NAMESPACE && of == service).then_some(&**slice)
+        (&*key.namespace == NAMESPACE && slice.service_name() == Some(service)).then_some(&**slice)
     })
 }
 
 fn endpoints<'a>(cluster: &'a Snapshot, service: &'a str) -> impl Iterator<Item = &'a Endpoint> {
-    slices(cluster, service).flat_map(|slice| slice.endpoints.iter().flatten())
+    slices(cluster, service).flat_map(|slice| &slice.endpoints)
 }
 
 fn is_for_own_zone(endpoint: &Endpoint) -> bool {
-    let zones = endpoint.hints.iter().flat_map(|hints| hints.for_zones.iter().flatten()).map(|zone| &zone.name);
-    zones.eq(&endpoint.zone)
+    endpoint.hints.iter().flat_map(|hints| &hints.for_zones).eq(&endpoint.zone)
 }

@@ -3,10 +3,9 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use jiff::Timestamp;
-use kube_endpoint_model::{EndpointSlice, Endpoints, Node, ObjectKey, Pod, Service, project};
+use kube_endpoint_model::{Node, ObjectKey, Pod, Service, With, project};
 use kube_endpoints_explain::{PodDetails, Settings, TextStyle, World, text};
-use kube_wire::Decode;
-use serde::Serialize;
+use kube_wire::{Decode, Dynamic};
 
 use super::expect::NAMESPACE;
 use crate::cluster::Snapshot;
@@ -32,20 +31,19 @@ pub(super) fn world(cluster: &Snapshot, now: Option<Timestamp>) -> World {
     let mut settings = Settings::default();
     settings.now = now;
     let mut world = World::new(settings);
-    world.add_services(projections::<_, Service>(cluster.services.values()));
-    world.add_pods(projections::<_, Pod>(cluster.pods.values()));
-    world.add_nodes(projections::<_, Node>(cluster.nodes.values()));
-    world.add_endpoints(projections::<_, Endpoints>(cluster.endpoints.values()));
-    world.add_slices(projections::<_, EndpointSlice>(cluster.slices.values()));
+    world.add_services(cluster.services.values().map(|service| Arc::new(projection::<Service>(service))));
+    world.add_nodes(cluster.nodes.values().map(|node| Arc::new(projection::<Node>(node))));
+    world.add_endpoints(cluster.endpoints.values().cloned());
+    world.add_slices(cluster.slices.values().cloned());
     for (key, pod) in &cluster.pods {
-        world.add_pod_details(key.clone(), PodDetails::from(&**pod));
+        let With { object, part } = projection::<With<Pod, PodDetails>>(pod);
+        world.add_pods([Arc::new(object)]);
+        world.add_pod_details(key.clone(), part);
     }
     world
 }
 
-/// Returns the projections of objects, which the API server has accepted.
-fn projections<'a, F: Serialize + 'a, T: Decode>(
-    full: impl Iterator<Item = &'a Arc<F>>,
-) -> impl Iterator<Item = Arc<T>> {
-    full.map(|object| Arc::new(project(&**object).expect("an object of the API")))
+/// Returns the projection of an object, which the API server has accepted.
+fn projection<T: Decode>(object: &Dynamic) -> T {
+    project(&object.value).expect("an object of the API")
 }

@@ -3,9 +3,9 @@
 use std::{io, thread, time::Duration};
 
 use anyhow::{Context as _, bail};
-use k8s_openapi::api::core::v1::{Node, Pod};
 use kube_controller_client::Client;
 use kube_dev_apiserver::Server;
+use kube_endpoint_model::{Node, Pod};
 use kube_wire::ObjectKey;
 use serde_json::{Value, json};
 use tokio::{

@@ -1,13 +1,13 @@
 //! Evaluation of expectations, and explanations.
 
-use kube_endpoint_model::Code;
+use kube_endpoint_model::{Code, well_known::SERVICE_NAME_LABEL};
 use rstest::rstest;
 use serde_json::json;
 
 use super::{expect::Expectation, explain::explanations};
 use crate::{
     cluster::{Snapshot, put},
-    view::{EndpointCounts, SERVICE_NAME},
+    view::EndpointCounts,
 };
 
 fn shop() -> Snapshot {
@@ -15,7 +15,7 @@ fn shop() -> Snapshot {
     let subsets = json!([{"addresses": [{"ip": "10.0.0.1"}]}]);
     put(&mut cluster.endpoints, json!({"metadata": {"name": "web", "namespace": "shop"}, "subsets": subsets}));
     let slice = |name: &str, namespace: &str, family: &str, hint: &str| {
-        let labels = json!({SERVICE_NAME: "web"});
+        let labels = json!({SERVICE_NAME_LABEL: "web"});
         let endpoint = json!({
             "addresses": [name],
             "zone": "zone-a",

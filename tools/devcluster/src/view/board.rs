@@ -2,22 +2,15 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use k8s_openapi::{
-    api::{
-        core::v1::{Service, ServiceSpec},
-        discovery::v1::EndpointSlice,
-    },
-    apimachinery::pkg::util::intstr::IntOrString,
-};
+use kube_endpoint_model::EndpointSlice;
+use kube_wire::Object as _;
+use serde_json::{Map, Value};
 
 use super::{
     counts::EndpointCounts,
     table::{Row, Rows, Style, Table},
 };
-use crate::cluster::Snapshot;
-
-/// Label of an EndpointSlice with the name of its Service (Go: `discovery.LabelServiceName`).
-pub(crate) const SERVICE_NAME: &str = "kubernetes.io/service-name";
+use crate::cluster::{Snapshot, list};
 
 /// View of a cluster: a table of Services and a table of EndpointSlices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +40,8 @@ impl Board {
         let services = cluster.services.iter().map(|(key, service)| {
             let endpoints = cluster.endpoints.get(key).map(|endpoints| EndpointCounts::of_endpoints(endpoints));
             let endpoints = endpoints.map_or_else(|| "-".to_owned(), |counts| counts.to_string());
-            let spec = service.spec.clone().unwrap_or_default();
-            let cells = [key.to_string(), service_type(&spec), service_ports(service), endpoints];
+            let spec = &service.value["spec"];
+            let cells = [key.to_string(), service_type(spec), service_ports(spec), endpoints];
             Row { key: key.to_string(), cells }
         });
         let mut slices: Vec<_> = cluster.slices.values().map(slice_row).collect();
@@ -111,21 +104,18 @@ fn join_states<'a, const N: usize>(
 }
 
 fn slice_row(slice: &Arc<EndpointSlice>) -> (String, Row<5>) {
-    let metadata = &slice.metadata;
-    let (namespace, name) =
-        (metadata.namespace.as_deref().unwrap_or_default(), metadata.name.as_deref().unwrap_or_default());
-    let service = metadata.labels.as_ref().and_then(|labels| labels.get(SERVICE_NAME));
-    let service = service.map_or_else(|| "-".to_owned(), |service| format!("{namespace}/{service}"));
+    let namespace = slice.namespace();
+    let service = slice.service_name().map_or_else(|| "-".to_owned(), |service| format!("{namespace}/{service}"));
     let state = EndpointCounts::of_slice(slice).to_string();
-    let key = format!("{namespace}/{name}");
-    let cells = [key.clone(), slice.address_type.clone(), slice_ports(slice), state, hints(slice)];
+    let key = slice.key().to_string();
+    let cells = [key.clone(), slice.address_type.as_str().to_owned(), slice_ports(slice), state, hints(slice)];
     (service, Row { key, cells })
 }
 
-fn service_type(spec: &ServiceSpec) -> String {
-    let headless = spec.cluster_ip.as_deref() == Some("None");
-    let custom = spec.selector.as_ref().is_none_or(BTreeMap::is_empty);
-    let name = spec.type_.as_deref().unwrap_or("ClusterIP");
+fn service_type(spec: &Value) -> String {
+    let headless = spec["clusterIP"] == "None";
+    let custom = spec["selector"].as_object().is_none_or(Map::is_empty);
+    let name = spec["type"].as_str().unwrap_or("ClusterIP");
     match (headless, custom) {
         (true, _) => "headless".to_owned(),
         (false, true) => "no selector".to_owned(),
@@ -134,22 +124,21 @@ fn service_type(spec: &ServiceSpec) -> String {
 }
 
 /// Formats the ports of a Service, with the target port if it differs, such as `80->http,9090`.
-fn service_ports(service: &Service) -> String {
-    let ports = service.spec.iter().flat_map(|spec| spec.ports.iter().flatten());
-    let ports = ports.map(|port| {
-        let target = match &port.target_port {
-            Some(IntOrString::Int(number)) if *number != port.port => format!("->{number}"),
-            Some(IntOrString::String(name)) => format!("->{name}"),
-            _ => String::new(),
-        };
-        format!("{}{target}", port.port)
+fn service_ports(spec: &Value) -> String {
+    let ports = list(&spec["ports"]).map(|port| {
+        let (number, target) = (&port["port"], &port["targetPort"]);
+        match target {
+            Value::Number(_) if target != number => format!("{number}->{target}"),
+            Value::String(name) => format!("{number}->{name}"),
+            _ => number.to_string(),
+        }
     });
     ports.collect::<Vec<_>>().join(",")
 }
 
 /// Formats the ports of a slice, such as `8080,9100`.
 fn slice_ports(slice: &EndpointSlice) -> String {
-    let ports = slice.ports.iter().flatten();
+    let ports = slice.ports.iter();
     let ports = ports.map(|port| port.port.map_or_else(|| "*".to_owned(), |number| number.to_string()));
     let ports = ports.collect::<Vec<_>>().join(",");
     if ports.is_empty() { "-".to_owned() } else { ports }
@@ -158,9 +147,9 @@ fn slice_ports(slice: &EndpointSlice) -> String {
 /// Formats the number of endpoints with a hint for each zone, such as `zone-a:2 zone-b:1`.
 fn hints(slice: &EndpointSlice) -> String {
     let mut zones: BTreeMap<&str, usize> = BTreeMap::new();
-    let hints = slice.endpoints.iter().flatten().filter_map(|endpoint| endpoint.hints.as_ref());
-    for zone in hints.flat_map(|hints| hints.for_zones.iter().flatten()) {
-        *zones.entry(&zone.name).or_default() += 1;
+    let hints = slice.endpoints.iter().filter_map(|endpoint| endpoint.hints.as_ref());
+    for zone in hints.flat_map(|hints| &hints.for_zones) {
+        *zones.entry(zone).or_default() += 1;
     }
     let hints = zones.into_iter().map(|(zone, count)| format!("{zone}:{count}"));
     let hints = hints.collect::<Vec<_>>().join(" ");

@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, ops::AddAssign};
 
-use k8s_openapi::api::{
-    core::v1::{EndpointAddress, Endpoints},
-    discovery::v1::{EndpointConditions, EndpointSlice},
-};
+use kube_endpoint_model::{EndpointAddress, EndpointSlice, EndpointSubset, Endpoints};
 
 /// Number of endpoints in each state. An endpoint has exactly one state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,10 +20,8 @@ pub(crate) struct EndpointCounts {
 impl EndpointCounts {
     pub(crate) fn of_slice(slice: &EndpointSlice) -> Self {
         let mut counts = Self::default();
-        for endpoint in slice.endpoints.iter().flatten() {
-            // Defaults of the API for absent conditions: ready, `serving` like `ready`, not terminating.
-            let EndpointConditions { ready, serving, terminating } = endpoint.conditions.clone().unwrap_or_default();
-            match (terminating.unwrap_or(false), serving.or(ready).unwrap_or(true), ready.unwrap_or(true)) {
+        for it in slice.endpoints.iter().map(|endpoint| endpoint.conditions) {
+            match (it.counts_as_terminating(), it.counts_as_serving(), it.counts_as_ready()) {
                 (true, true, _) => counts.draining += 1,
                 (true, false, _) => counts.terminating += 1,
                 (false, _, true) => counts.ready += 1,
@@ -38,14 +33,14 @@ impl EndpointCounts {
 
     /// Counts the distinct addresses of an Endpoints object, which contains no terminating Pods.
     pub(crate) fn of_endpoints(endpoints: &Endpoints) -> Self {
-        let subsets = || endpoints.subsets.iter().flatten();
         // An address can be in several subsets with different ports.
-        let distinct = |addresses: &mut dyn Iterator<Item = &EndpointAddress>| {
-            addresses.map(|address| address.ip.clone()).collect::<BTreeSet<_>>().len()
+        let distinct = |addresses: fn(&EndpointSubset) -> &[EndpointAddress]| {
+            let addresses = endpoints.subsets.iter().flat_map(addresses);
+            addresses.map(|address| address.ip.to_string()).collect::<BTreeSet<_>>().len()
         };
         Self {
-            ready: distinct(&mut subsets().flat_map(|subset| subset.addresses.iter().flatten())),
-            not_ready: distinct(&mut subsets().flat_map(|subset| subset.not_ready_addresses.iter().flatten())),
+            ready: distinct(|subset| &subset.addresses),
+            not_ready: distinct(|subset| &subset.not_ready_addresses),
             ..Self::default()
         }
     }
@@ -74,6 +69,7 @@ impl fmt::Display for EndpointCounts {
 
 #[cfg(test)]
 mod tests {
+    use kube_wire::Decode as _;
     use rstest::rstest;
     use serde_json::{Value, json};
 
@@ -98,8 +94,9 @@ mod tests {
         "2 ready, 1 not ready"
     )]
     fn endpoints_of_a_slice_are_counted_by_state(#[case] endpoints: Value, #[case] expect: &str) {
-        let slice = json!({"metadata": {}, "addressType": "IPv4", "endpoints": endpoints});
-        assert_eq!(EndpointCounts::of_slice(&serde_json::from_value(slice).unwrap()).to_string(), expect);
+        let slice = json!({"metadata": {}, "addressType": "IPv4", "endpoints": endpoints}).to_string();
+        let slice = EndpointSlice::from_json(slice.as_bytes()).unwrap();
+        assert_eq!(EndpointCounts::of_slice(&slice).to_string(), expect);
     }
 
     #[test]
@@ -108,7 +105,8 @@ mod tests {
             {"addresses": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}], "ports": [{"port": 80}]},
             {"addresses": [{"ip": "10.0.0.1"}], "notReadyAddresses": [{"ip": "10.0.0.3"}], "ports": [{"port": 81}]},
         ]});
-        let counts = EndpointCounts::of_endpoints(&serde_json::from_value(endpoints).unwrap());
+        let endpoints = Endpoints::from_json(endpoints.to_string().as_bytes()).unwrap();
+        let counts = EndpointCounts::of_endpoints(&endpoints);
         assert_eq!(counts.to_string(), "2 ready, 1 not ready");
     }
 }

@@ -7,7 +7,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use board::{Board, SERVICE_NAME};
+pub(crate) use board::Board;
 pub(crate) use counts::EndpointCounts;
 pub(crate) use screen::Screen;
 pub(crate) use table::Rows;

@@ -1,5 +1,6 @@
 //! Views of clusters and their changes.
 
+use kube_endpoint_model::well_known::SERVICE_NAME_LABEL;
 use serde_json::{Value, json};
 
 use super::{table::Style, *};
@@ -11,7 +12,7 @@ fn endpoint(address: &str, ready: bool, zone: Option<&str>) -> Value {
 }
 
 fn slice(cluster: &mut Snapshot, name: &str, service: &str, family: &str, endpoints: &[Value]) {
-    let metadata = json!({"name": name, "namespace": "shop", "labels": {SERVICE_NAME: service}});
+    let metadata = json!({"name": name, "namespace": "shop", "labels": {SERVICE_NAME_LABEL: service}});
     let ports = json!([{"name": "http", "port": 8080}, {"name": "", "port": 9100}]);
     let slice = json!({"metadata": metadata, "addressType": family, "ports": ports, "endpoints": endpoints});
     put(&mut cluster.slices, slice);

@@ -4,22 +4,22 @@
 //! without I/O and clock. They do what upstream's controllers do in the usual cases, one object at a time.
 
 mod deployment;
+mod objects;
 mod owner;
 mod replica_set;
 mod template;
 mod write;
 
 use anyhow::Context as _;
-use k8s_openapi::api::{
-    apps::v1::{Deployment, ReplicaSet},
-    core::v1::Pod,
-};
 use kube_controller_client::Client;
 use kube_controller_program::Controller;
 use kube_informer::Informer;
 use tokio_util::sync::CancellationToken;
 
-use self::owner::owner_of;
+use self::{
+    objects::{Deployment, Pod, ReplicaSet},
+    owner::owner_of,
+};
 
 /// Runs both controllers until `stop` is cancelled.
 pub(crate) async fn run(client: Client, stop: CancellationToken) -> anyhow::Result<()> {

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hasher as _};
 
-use k8s_openapi::api::core::v1::PodTemplateSpec;
+use super::objects::PodTemplate;
 
 /// Label of the `ReplicaSet`s and Pods of a Deployment with the hash of their template (Go:
 /// `apps.DefaultDeploymentUniqueLabelKey`).
@@ -14,7 +14,7 @@ const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 const SUFFIX: usize = 5;
 
 /// Returns the hash of a template. The values are not those of upstream, which hashes the memory of a Go struct.
-pub(super) fn hash(template: &PodTemplateSpec) -> String {
+pub(super) fn hash(template: &PodTemplate) -> String {
     let mut hasher = DefaultHasher::new();
     // A template is always encodable.
     hasher.write(&serde_json::to_vec(template).unwrap_or_default());
@@ -33,7 +33,7 @@ mod tests {
 
     use super::*;
 
-    fn template(image: &str) -> PodTemplateSpec {
+    fn template(image: &str) -> PodTemplate {
         let spec =
             json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": image}]}});
         serde_json::from_value(spec).unwrap()

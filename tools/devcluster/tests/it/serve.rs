@@ -2,7 +2,6 @@
 
 use std::{fs, net::TcpListener, path::Path};
 
-use k8s_openapi::api::core::v1::{ConfigMap, Node, Service};
 use kube_controller_client::{Client, ClientOptions, Config};
 use rstest::rstest;
 
@@ -31,6 +30,9 @@ items:
     conditions: [{type: Ready, status: \"True\"}]
 ";
 
+/// Path of the Service of [`SHOP`].
+const WEB: &str = "/api/v1/namespaces/corner/services/web";
+
 fn file(directory: &Path, name: &str, text: &str) -> String {
     let path = directory.join(name);
     fs::write(&path, text).unwrap();
@@ -52,11 +54,11 @@ async fn user_objects_are_served_until_a_signal() {
     let config = Config::from_kubeconfig(&kubeconfig).await.unwrap();
     assert_eq!(config.server().trim_end_matches('/'), url);
     let client = Client::new(&config, ClientOptions::default()).unwrap();
-    let web: Service = client.get("corner", "web").await.unwrap();
-    assert_eq!(web.spec.unwrap().selector.unwrap()["app"], "web");
-    client.get::<ConfigMap>("default", "more").await.unwrap();
-    let node: Node = client.get("", "a").await.unwrap();
-    assert_eq!(node.status.unwrap().conditions.unwrap()[0].status, "True", "the status is kept");
+    let web = client.get_json(WEB).await.unwrap();
+    assert_eq!(web["spec"]["selector"]["app"], "web");
+    client.get_json("/api/v1/namespaces/default/configmaps/more").await.unwrap();
+    let node = client.get_json("/api/v1/nodes/a").await.unwrap();
+    assert_eq!(node["status"]["conditions"][0]["status"], "True", "the status is kept");
 
     program.terminate();
     let exited = program.wait();
@@ -151,8 +153,8 @@ async fn strict_server_accepts_the_kubeconfig_only() {
     program.line("created:     3 objects");
 
     let client = Client::new(&Config::from_kubeconfig(&kubeconfig).await.unwrap(), ClientOptions::default()).unwrap();
-    let web: Service = client.get("corner", "web").await.unwrap();
-    assert_eq!(web.metadata.name.as_deref(), Some("web"));
+    let web = client.get_json(WEB).await.unwrap();
+    assert_eq!(web["metadata"]["name"], "web");
     assert!(client.get_json("/debug/requests").await.is_ok());
 
     // Without the kubeconfig's certificate authority and credentials, the server is not usable.

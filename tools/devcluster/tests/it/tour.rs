@@ -2,8 +2,8 @@
 
 use std::{fs, path::Path};
 
-use k8s_openapi::api::{core::v1::Endpoints, discovery::v1::EndpointSlice};
 use kube_controller_client::{Client, ClientOptions, Config};
+use kube_endpoint_model::EndpointSlice;
 
 use crate::program::{Program, run};
 
@@ -69,8 +69,8 @@ spec: {containers: [{name: mine, image: mine}]}
     assert_eq!(program.line("  export KUBECONFIG="), out);
 
     let client = Client::new(&Config::from_kubeconfig(&kubeconfig).await.unwrap(), ClientOptions::default()).unwrap();
-    let mine: Endpoints = client.get("default", "mine").await.unwrap();
-    assert_eq!(mine.subsets.unwrap()[0].addresses.as_ref().map(Vec::len), Some(1));
+    let mine = client.get_json("/api/v1/namespaces/default/endpoints/mine").await.unwrap();
+    assert_eq!(mine["subsets"][0]["addresses"].as_array().map(Vec::len), Some(1));
 
     // The controllers are still running: they create a deleted slice again.
     client.delete::<EndpointSlice>("default", &slice_of(&client).await, None).await.unwrap();

@@ -3,8 +3,8 @@
 use std::{path::Path, process::Stdio};
 
 use http::Method;
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod};
 use kube_controller_client::{Client, ClientOptions, Config};
+use kube_endpoint_model::Pod;
 use kube_endpoints_testing::{LIMIT, eventually};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -87,9 +87,10 @@ async fn deployments_are_rolled_out_scaled_and_deleted() {
     send(&client, Method::PATCH, &path, &image).await;
     eventually("three new Pods", &of("app:2", 3), async || pods(&client).await).await;
     let complete = async || {
-        let deployment: Deployment = client.get("default", "web").await.unwrap();
-        let (meta, status) = (deployment.metadata, deployment.status.unwrap_or_default());
-        (status.updated_replicas, status.available_replicas, status.observed_generation == meta.generation)
+        let deployment = client.get_json(&path).await.unwrap();
+        let status = &deployment["status"];
+        let is_observed = status["observedGeneration"] == deployment["metadata"]["generation"];
+        (status["updatedReplicas"].as_i64(), status["availableReplicas"].as_i64(), is_observed)
     };
     eventually("a complete status", &(Some(3), Some(3), true), complete).await;
 

@@ -1,6 +1,8 @@
 //! Limits of a rolling update: how many Pods there may be, and how many must be available.
 
-use k8s_openapi::{api::apps::v1::DeploymentSpec, apimachinery::pkg::util::intstr::IntOrString};
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+
+use crate::workloads::objects::DeploymentSpec;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {

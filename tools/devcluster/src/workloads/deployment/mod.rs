@@ -7,13 +7,17 @@ mod tests;
 
 use std::sync::Arc;
 
-use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use kube_controller_client::{Client, Error, Preconditions};
 use kube_informer::Lister;
 use kube_wire::{Object as _, ObjectKey};
+use serde_json::json;
 
 use self::plan::{Change, Plan, plan};
-use super::{owner::is_owned, write::patch_status};
+use super::{
+    objects::{Deployment, ReplicaSet},
+    owner::is_owned,
+    write::patch_status,
+};
 
 /// What the syncs of Deployments share.
 pub(super) struct Context {
@@ -26,9 +30,8 @@ pub(super) struct Context {
 /// step.
 pub(super) async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<(), Error> {
     let Some(deployment) = context.deployments.get(&key.namespace, &key.name) else { return Ok(()) };
-    let selector = deployment.spec.as_ref().map(|spec| spec.selector.clone()).unwrap_or_default();
     let mut sets = context.sets.list_namespace(&key.namespace);
-    sets.retain(|set| is_owned(&deployment.metadata, &selector, &set.metadata));
+    sets.retain(|set| is_owned(&deployment.metadata, &deployment.spec.selector, &set.metadata));
     let Plan { changes, status } = plan(&deployment, &sets);
     for change in changes {
         match context.write(change).await {
@@ -52,7 +55,11 @@ impl Context {
     async fn write(&self, change: Change) -> Result<(), Error> {
         match change {
             Change::Create(set) => self.client.create(&set).await.map(drop),
-            Change::Update(set) => self.client.update(&set).await.map(drop),
+            Change::Scale(set) => {
+                let version = &set.metadata.resource_version;
+                let patch = json!({"metadata": {"resourceVersion": version}, "spec": {"replicas": set.spec.replicas}});
+                self.client.merge_patch::<ReplicaSet>(set.namespace(), set.name(), None, &patch).await
+            }
             Change::Delete(set) => {
                 let preconditions = Preconditions::unchanged(&set.uid(), &set.resource_version());
                 self.client.delete::<ReplicaSet>(set.namespace(), set.name(), Some(preconditions)).await.map(drop)

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use k8s_openapi::{
-    api::apps::v1::{
-        Deployment, DeploymentCondition, DeploymentSpec, DeploymentStatus, ReplicaSet, ReplicaSetSpec, ReplicaSetStatus,
-    },
+    api::apps::v1::{DeploymentCondition, DeploymentStatus, ReplicaSetStatus},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 
 use super::limits::Limits;
 use crate::workloads::{
+    objects::{Deployment, ReplicaSet, ReplicaSetSpec},
     owner::reference_to,
     template::{HASH_LABEL, hash},
 };
@@ -19,7 +18,8 @@ use crate::workloads::{
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
     Create(ReplicaSet),
-    Update(ReplicaSet),
+    /// Only the number of replicas differs.
+    Scale(ReplicaSet),
     Delete(Arc<ReplicaSet>),
 }
 
@@ -33,9 +33,8 @@ pub(super) struct Plan {
 
 /// Returns the next step of a Deployment. `stored` are the `ReplicaSet`s that it owns.
 pub(super) fn plan(deployment: &Deployment, stored: &[Arc<ReplicaSet>]) -> Plan {
-    let spec = deployment.spec.clone().unwrap_or_default();
-    let limits = Limits::of(&spec);
-    let mut sets = Sets::of(deployment, &spec, stored);
+    let limits = Limits::of(&deployment.spec);
+    let mut sets = Sets::of(deployment, stored);
     let status = sets.status(deployment, limits);
     if deployment.metadata.deletion_timestamp.is_some() {
         return Plan { changes: Vec::new(), status };
@@ -53,8 +52,8 @@ struct Sets {
 }
 
 impl Sets {
-    fn of(deployment: &Deployment, spec: &DeploymentSpec, stored: &[Arc<ReplicaSet>]) -> Self {
-        let mut new = new_set(deployment, spec);
+    fn of(deployment: &Deployment, stored: &[Arc<ReplicaSet>]) -> Self {
+        let mut new = new_set(deployment);
         let mut old: Vec<ReplicaSet> = stored.iter().map(|set| (**set).clone()).collect();
         old.sort_by_key(|set| (set.metadata.creation_timestamp.clone(), set.metadata.name.clone()));
         if let Some(at) = old.iter().position(|set| set.metadata.name == new.metadata.name) {
@@ -118,10 +117,10 @@ impl Sets {
         let before = |set: &ReplicaSet| stored.iter().find(|it| it.metadata.uid == set.metadata.uid);
         let new = match before(&self.new) {
             None => Some(Change::Create(self.new)),
-            Some(stored) => (**stored != self.new).then_some(Change::Update(self.new)),
+            Some(stored) => (**stored != self.new).then_some(Change::Scale(self.new)),
         };
         let old = self.old.into_iter().filter_map(|set| match before(&set)? {
-            stored if **stored != set => Some(Change::Update(set)),
+            stored if **stored != set => Some(Change::Scale(set)),
             stored => (replicas(&set) == 0 && pods(&set) == 0).then(|| Change::Delete(Arc::clone(stored))),
         });
         new.into_iter().chain(old).collect()
@@ -129,12 +128,13 @@ impl Sets {
 }
 
 /// Returns a new `ReplicaSet` for the template of a Deployment, without replicas.
-fn new_set(deployment: &Deployment, spec: &DeploymentSpec) -> ReplicaSet {
+fn new_set(deployment: &Deployment) -> ReplicaSet {
+    let spec = &deployment.spec;
     let hash = hash(&spec.template);
     let mut selector = spec.selector.clone();
     selector.match_labels.get_or_insert_default().insert(HASH_LABEL.to_owned(), hash.clone());
     let mut template = spec.template.clone();
-    let labels = template.metadata.get_or_insert_default().labels.get_or_insert_default();
+    let labels = template.metadata.labels.get_or_insert_default();
     labels.insert(HASH_LABEL.to_owned(), hash.clone());
     let owner = &deployment.metadata;
     ReplicaSet {
@@ -145,12 +145,7 @@ fn new_set(deployment: &Deployment, spec: &DeploymentSpec) -> ReplicaSet {
             owner_references: Some(vec![reference_to("Deployment", owner)]),
             ..ObjectMeta::default()
         },
-        spec: Some(ReplicaSetSpec {
-            replicas: Some(0),
-            selector,
-            template: Some(template),
-            ..ReplicaSetSpec::default()
-        }),
+        spec: ReplicaSetSpec { replicas: Some(0), selector, template },
         status: None,
     }
 }
@@ -165,14 +160,12 @@ fn shrink(sets: &mut [ReplicaSet], mut removable: i32, most: impl Fn(&ReplicaSet
 }
 
 fn scale(set: &mut ReplicaSet, to: i32) {
-    if let Some(spec) = &mut set.spec {
-        spec.replicas = Some(to);
-    }
+    set.spec.replicas = Some(to);
 }
 
 /// Returns the number of replicas that a set asks for.
 pub(super) fn replicas(set: &ReplicaSet) -> i32 {
-    set.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1)
+    set.spec.replicas.unwrap_or(1)
 }
 
 pub(super) fn available(set: &ReplicaSet) -> i32 {

@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::{
-    api::apps::v1::{Deployment, ReplicaSet},
-    apimachinery::pkg::apis::meta::v1::Time,
-    jiff::Timestamp,
-};
+use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -14,7 +10,10 @@ use super::{
     limits::Limits,
     plan::{Change, Plan, available, plan, replicas},
 };
-use crate::workloads::template::HASH_LABEL;
+use crate::workloads::{
+    objects::{Deployment, ReplicaSet},
+    template::HASH_LABEL,
+};
 
 /// A Deployment and its `ReplicaSet`s, whose status a test sets.
 struct Cluster {
@@ -43,12 +42,11 @@ impl Cluster {
     }
 
     fn set_replicas(&mut self, replicas: i32) {
-        self.deployment.spec.as_mut().unwrap().replicas = Some(replicas);
+        self.deployment.spec.replicas = Some(replicas);
     }
 
     fn set_image(&mut self, image: &str) {
-        let template = &mut self.deployment.spec.as_mut().unwrap().template;
-        template.spec.as_mut().unwrap().containers[0].image = Some(image.to_owned());
+        self.deployment.spec.template.spec["containers"][0]["image"] = json!(image);
     }
 
     /// Executes one plan. Returns whether it changed sets.
@@ -63,7 +61,7 @@ impl Cluster {
                     set.metadata.creation_timestamp = Some(Time(Timestamp::constant(self.created.into(), 0)));
                     self.sets.push(Arc::new(set));
                 }
-                Change::Update(set) => {
+                Change::Scale(set) => {
                     let at = self.sets.iter().position(|it| it.metadata.uid == set.metadata.uid).unwrap();
                     self.sets[at] = Arc::new(set);
                 }
@@ -116,9 +114,8 @@ fn first_plan_creates_a_set_of_full_size() {
     let [Change::Create(set)] = changes.as_slice() else { panic!("{changes:?}") };
     let hash = &set.metadata.labels.as_ref().unwrap()[HASH_LABEL];
     assert_eq!((replicas(set), set.metadata.name.as_ref()), (3, Some(&format!("web-{hash}"))));
-    let spec = set.spec.as_ref().unwrap();
-    let selector = spec.selector.match_labels.as_ref().unwrap();
-    let labels = spec.template.as_ref().unwrap().metadata.as_ref().unwrap().labels.as_ref().unwrap();
+    let selector = set.spec.selector.match_labels.as_ref().unwrap();
+    let labels = set.spec.template.metadata.labels.as_ref().unwrap();
     assert_eq!((&selector[HASH_LABEL], &labels[HASH_LABEL], &selector["app"]), (hash, hash, &"web".to_owned()));
     let owner = &set.metadata.owner_references.as_ref().unwrap()[0];
     assert_eq!((owner.kind.as_str(), owner.uid.as_str(), owner.controller), ("Deployment", "d", Some(true)));

@@ -6,16 +6,15 @@ mod tests;
 
 use std::sync::Arc;
 
-use k8s_openapi::{
-    api::{apps::v1::ReplicaSet, core::v1::Pod},
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
-};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_controller_client::{Client, Deleted, Error, Preconditions};
 use kube_informer::{Lister, WriteThrough};
 use kube_wire::{Object as _, ObjectKey};
+use serde_json::Value;
 
 use self::plan::{Plan, plan, status};
 use super::{
+    objects::{Pod, ReplicaSet},
     owner::{is_owned, reference_to},
     template::generated_name,
     write::patch_status,
@@ -47,15 +46,13 @@ pub(super) async fn sync(context: Arc<Context>, key: ObjectKey) -> Result<(), Er
 
 impl Context {
     fn owned(&self, set: &ReplicaSet) -> Vec<Arc<Pod>> {
-        let selector = set.spec.as_ref().map(|spec| spec.selector.clone()).unwrap_or_default();
         let mut pods = self.pods.list_namespace(set.namespace());
-        pods.retain(|pod| is_owned(&set.metadata, &selector, &pod.metadata));
+        pods.retain(|pod| is_owned(&set.metadata, &set.spec.selector, &pod.metadata));
         pods
     }
 
     async fn create(&self, set: &ReplicaSet, count: usize) -> Result<(), Error> {
-        let template = set.spec.clone().unwrap_or_default().template.unwrap_or_default();
-        let meta = template.metadata.unwrap_or_default();
+        let template = &set.spec.template;
         for _ in 0..count {
             let name = generated_name(set.name());
             let pod = Pod {
@@ -63,14 +60,14 @@ impl Context {
                     name: Some(name.clone()),
                     generate_name: Some(format!("{}-", set.name())),
                     namespace: Some(set.namespace().to_owned()),
-                    labels: meta.labels.clone(),
-                    annotations: meta.annotations.clone(),
-                    finalizers: meta.finalizers.clone(),
+                    labels: template.metadata.labels.clone(),
+                    annotations: template.metadata.annotations.clone(),
+                    finalizers: template.metadata.finalizers.clone(),
                     owner_references: Some(vec![reference_to("ReplicaSet", &set.metadata)]),
                     ..ObjectMeta::default()
                 },
                 spec: template.spec.clone(),
-                status: None,
+                status: Value::Null,
             };
             let write = self.written.begin(set.namespace(), &name);
             match self.client.create(&pod).await {

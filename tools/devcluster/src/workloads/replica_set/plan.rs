@@ -2,14 +2,14 @@
 
 use std::{cmp::Reverse, sync::Arc};
 
-use k8s_openapi::api::{
-    apps::v1::{ReplicaSet, ReplicaSetStatus},
-    core::v1::Pod,
-};
+use k8s_openapi::api::apps::v1::ReplicaSetStatus;
 
 use crate::{
-    cluster::{has_condition, has_ended},
-    workloads::write::count,
+    cluster::{condition, has_ended},
+    workloads::{
+        objects::{Pod, ReplicaSet},
+        write::count,
+    },
 };
 
 /// Pods that a sync creates or deletes.
@@ -26,13 +26,12 @@ pub(super) fn plan(set: &ReplicaSet, pods: &[Arc<Pod>]) -> Plan {
         return Plan::default();
     }
     let mut active: Vec<Arc<Pod>> = pods.iter().filter(|pod| is_active(pod)).cloned().collect();
-    let replicas = set.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
-    let desired = usize::try_from(replicas).unwrap_or_default();
+    let desired = usize::try_from(set.spec.replicas.unwrap_or(1)).unwrap_or_default();
     if active.len() <= desired {
         return Plan { create: desired - active.len(), delete: Vec::new() };
     }
     active.sort_by_cached_key(|pod| {
-        let has_node = pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
+        let has_node = pod.spec["nodeName"].is_string();
         let created = pod.metadata.creation_timestamp.as_ref().map(|time| time.0);
         (has_node, is_ready(pod), Reverse(created), pod.metadata.name.clone())
     });
@@ -55,9 +54,9 @@ pub(super) fn status(set: &ReplicaSet, pods: &[Arc<Pod>]) -> ReplicaSetStatus {
 
 /// Returns whether a Pod counts as a replica: it has not ended and is not being deleted (Go: `IsPodActive`).
 fn is_active(pod: &Pod) -> bool {
-    !has_ended(pod) && pod.metadata.deletion_timestamp.is_none()
+    !has_ended(&pod.status) && pod.metadata.deletion_timestamp.is_none()
 }
 
 fn is_ready(pod: &Pod) -> bool {
-    has_condition(pod, "Ready")
+    condition(&pod.status, "Ready") == Some("True")
 }

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::api::{
-    apps::v1::{ReplicaSet, ReplicaSetStatus},
-    core::v1::Pod,
-};
+use k8s_openapi::{api::apps::v1::ReplicaSetStatus, apimachinery::pkg::apis::meta::v1::Time};
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::plan::{Plan, plan, status};
+use crate::workloads::objects::{Pod, ReplicaSet};
 
 const CREATED: &str = "2027-01-15T07:59:50Z";
 
@@ -70,9 +68,9 @@ fn least_valuable_pod_is_deleted(#[case] victim: Arc<Pod>, #[case] other: Arc<Po
 
 #[test]
 fn deleted_set_creates_nothing() {
-    let mut set = serde_json::to_value(set(3)).unwrap();
-    deleted(&mut set);
-    assert_eq!(plan(&serde_json::from_value(set).unwrap(), &[]), Plan::default());
+    let mut set = set(3);
+    set.metadata.deletion_timestamp = Some(Time(CREATED.parse().unwrap()));
+    assert_eq!(plan(&set, &[]), Plan::default());
 }
 
 #[test]
