@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use kube_endpoint_model::Code;
 use kube_endpoints_explain::Severity;
+use kube_endpoints_testing::repository::text_of;
 
-use crate::page::{book, root};
+use crate::page::book;
 
 /// A heading of level 2 and the text below it.
 struct Section<'a> {
@@ -86,7 +87,7 @@ fn problems(page: &str) -> Vec<String> {
 }
 
 fn reference() -> String {
-    std::fs::read_to_string(root().join("docs/src/codes.md")).expect("docs/src/codes.md")
+    text_of("docs/src/codes.md")
 }
 
 /// Returns the words of a text that consist of `EP` and three digits.
@@ -140,7 +141,7 @@ fn codes_that_pages_mention_exist() {
     let known: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
     let mut count = 0;
     for page in book() {
-        let text = std::fs::read_to_string(&page.path).expect("a page");
+        let text = text_of(&page.path);
         let found = mentioned(&text);
         count += found.len();
         let unknown: Vec<_> = found.difference(&known).collect();

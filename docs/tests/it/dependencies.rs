@@ -5,9 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use kube_endpoints_testing::repository::root;
 use serde_json::Value;
 
-use crate::page::{book, root};
+use crate::page::book;
 
 /// Returns the packages of a manifest. Nothing is resolved, so nothing need be downloaded.
 fn packages(manifest: &Path) -> Vec<Value> {

@@ -1,12 +1,6 @@
 //! Figures of the README: they are those of the report and of the measurements on a real API server.
 
-use std::fs;
-
-use crate::page::root;
-
-fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
+use kube_endpoints_testing::repository::text_of;
 
 /// Returns the cells of the row of a table whose first cell starts with a text.
 fn row<'a>(page: &'a str, start: &str) -> Vec<&'a str> {
@@ -23,11 +17,11 @@ fn median(figure: &str) -> String {
 
 #[test]
 fn the_readme_has_the_figures_of_the_reports() {
-    let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
-    let scale = read("docs/src/scale.md");
+    let readme = text_of("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let scale = text_of("docs/src/scale.md");
     let start = "start to everything written";
     let [_, go, ours] = row(&scale, start)[..] else { panic!("three columns") };
-    let results = read("docs/src/scale/results.md");
+    let results = text_of("docs/src/scale/results.md");
     let (cpu, memory) = row(&results, start)[4].split_once("; ").expect("CPU and memory");
     let (our_cpu, our_memory) = ours.split_once(" / ").expect("CPU and memory");
     let (go_cpu, go_memory) = go.split_once(" / ").expect("CPU and memory");

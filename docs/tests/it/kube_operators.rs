@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::page::{Page, root};
+use kube_endpoints_testing::repository::{root, text_of};
+
+use crate::page::Page;
 
 /// The operator of the page.
 #[expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "code of an author, with its tests")]
@@ -53,5 +55,5 @@ fn the_diffs_of_the_page_make_the_operator() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &code).expect("the file");
     }
-    assert_eq!(fs::read_to_string(&path).expect("the file"), code, "run the tests with UPDATE_DOCS=1");
+    assert_eq!(text_of(&path), code, "run the tests with UPDATE_DOCS=1");
 }

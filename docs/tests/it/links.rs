@@ -2,7 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::page::{Page, book, elsewhere, root};
+use kube_endpoints_testing::repository::root;
+
+use crate::page::{Page, book, elsewhere};
 
 /// URLs with which pages of the book link to other files of the repository.
 const REPOSITORY: [&str; 2] = [
@@ -16,7 +18,7 @@ fn trouble(page: &Page, link: &str, of_the_book: bool) -> Option<String> {
     let (link, from, of_the_book) = match ours {
         Some(path) => (path, root(), false),
         None if link.contains("://") || link.starts_with("mailto:") => return None,
-        None => (link, page.path.parent().expect("a directory").to_owned(), of_the_book),
+        None => (link, page.path.parent().expect("a directory"), of_the_book),
     };
     let (path, anchor) = link.split_once('#').map_or((link, None), |(path, anchor)| (path, Some(anchor)));
     let target = if path.is_empty() { page.path.clone() } else { plain(&from.join(path)) };

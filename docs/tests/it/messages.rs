@@ -1,38 +1,26 @@
 //! Messages of the program that `troubleshooting.md` quotes.
 
-use std::path::Path;
+use kube_endpoints_testing::repository::{root, sources, text_of};
 
-use crate::page::{Page, root};
+use crate::page::Page;
 
 /// Returns the source files of the binary, with string literals that continue on the next line joined.
-fn sources() -> Vec<String> {
-    let mut sources = Vec::new();
-    for folder in std::fs::read_dir(root().join("crates")).expect("crates") {
-        gather(&folder.expect("an entry").path().join("src"), &mut sources);
-    }
-    sources
-}
-
-fn gather(folder: &Path, sources: &mut Vec<String>) {
-    for entry in std::fs::read_dir(folder).expect("a source directory") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            gather(&path, sources);
-        } else {
-            let text = std::fs::read_to_string(&path).expect("a source file");
-            let mut lines = text.split("\\\n");
-            let first = lines.next().unwrap_or_default().to_owned();
-            sources.push(lines.fold(first, |joined, line| joined + line.trim_start()));
-        }
-    }
+fn joined_sources() -> Vec<String> {
+    let joined = |file: &String| {
+        let text = text_of(file);
+        let mut lines = text.split("\\\n");
+        let first = lines.next().unwrap_or_default().to_owned();
+        lines.fold(first, |joined, line| joined + line.trim_start())
+    };
+    sources(&["crates"]).iter().map(joined).collect()
 }
 
 /// A heading, or the first cell of a row, that starts with code quotes a message of the program; `…` is a part that varies.
 #[test]
 fn words_that_are_quoted_are_in_the_source() {
     let page = Page::read(&root().join("docs/src/troubleshooting.md"));
-    let sources = sources();
-    let text = std::fs::read_to_string(&page.path).expect("the page");
+    let sources = joined_sources();
+    let text = text_of(&page.path);
     let tables = text.split("| Message | ").skip(1).map(|table| table.split("\n\n").next().unwrap_or_default());
     let cells = tables.flat_map(str::lines).filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
     let all = page.headings.iter().map(String::as_str).chain(cells);

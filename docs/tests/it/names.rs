@@ -1,20 +1,17 @@
 //! Names of this project in the tables that compare it with others.
 
-use std::fs;
-use std::path::Path;
+use std::collections::BTreeMap;
 
-use crate::page::root;
+use kube_endpoints_testing::repository::{sources, text_of};
 
 /// Returns the source of each library crate.
-fn sources() -> Vec<String> {
-    let groups = ["crates", "testing"].map(|group| fs::read_dir(root().join(group)).expect("crates"));
-    let folders = groups.into_iter().flatten().map(|entry| entry.expect("an entry").path().join("src"));
-    folders.filter(|folder| folder.join("lib.rs").exists()).map(|folder| source(&folder)).collect()
-}
-
-fn source(folder: &Path) -> String {
-    let paths = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    paths.map(|path| if path.is_dir() { source(&path) } else { fs::read_to_string(&path).expect("UTF-8") }).collect()
+fn crates() -> Vec<String> {
+    let mut crates = BTreeMap::<String, String>::new();
+    for file in sources(&["crates", "testing"]) {
+        let folder = file.split("/src/").next().unwrap_or_default().to_owned();
+        crates.entry(folder).or_default().push_str(&text_of(file));
+    }
+    crates.into_values().collect()
 }
 
 /// Returns whether a crate declares a public item of this name, or a type with this method.
@@ -43,8 +40,8 @@ fn names(page: &str) -> Vec<&str> {
 
 #[test]
 fn compared_names_exist() {
-    let page = fs::read_to_string(root().join("docs/src/coming-from.md")).expect("docs/src/coming-from.md");
-    let (sources, names) = (sources(), names(&page));
+    let page = text_of("docs/src/coming-from.md");
+    let (sources, names) = (crates(), names(&page));
     assert!(names.len() > 50, "{names:?}");
     // Of other crates.
     let foreign = ["CancellationToken"];
@@ -54,7 +51,7 @@ fn compared_names_exist() {
 
 #[test]
 fn a_wrong_name_is_found() {
-    let sources = sources();
+    let sources = crates();
     assert!(exists(&sources, "Controller::primary"));
     for wrong in ["Controller::prim", "Controllers::primary", "Informer::by_index_of", "Requeue"] {
         assert!(!exists(&sources, wrong), "{wrong}");

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use kube_endpoints_testing::repository::{root, text_of};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 /// A parsed Markdown file.
@@ -27,11 +28,6 @@ pub(crate) struct Block {
     /// The info string of the fence; `None` for an indented block.
     pub(crate) language: Option<String>,
     pub(crate) text: String,
-}
-
-/// Returns the root directory of the repository.
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a parent").to_owned()
 }
 
 /// Directory of the pages of the book.
@@ -61,8 +57,7 @@ fn in_folder(folder: &Path) -> Vec<PathBuf> {
 
 impl Page {
     pub(crate) fn read(path: &Path) -> Page {
-        let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        Page { path: path.to_owned(), ..Page::parse(&included(path, &text)) }
+        Page { path: path.to_owned(), ..Page::parse(&included(path, &text_of(path))) }
     }
 
     fn parse(text: &str) -> Page {
@@ -138,8 +133,7 @@ fn included(path: &Path, text: &str) -> String {
         return text.to_owned();
     };
     let file = path.parent().expect("a directory").join(name);
-    let there = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    format!("{before}{there}{}", included(path, after))
+    format!("{before}{}{}", text_of(file), included(path, after))
 }
 
 /// Returns the anchor of a heading, with the rules of GitHub and mdBook.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::page::{Page, book, root};
+use kube_endpoints_testing::repository::{root, text_of};
+
+use crate::page::{Page, book};
 
 #[test]
 fn the_summary_names_every_page_once() {
@@ -17,7 +19,7 @@ fn the_summary_names_every_page_once() {
 /// Only pages that `docs/lib.rs` includes are compiled. In these, rustdoc compiles code blocks without a language too.
 #[test]
 fn rust_is_compiled() {
-    let compiled = std::fs::read_to_string(root().join("docs/lib.rs")).expect("docs/lib.rs");
+    let compiled = text_of("docs/lib.rs");
     let mut samples = 0;
     for page in book() {
         let known = compiled.contains(&format!("\"src/{}\"", page.name_in_book()));

@@ -1,14 +1,15 @@
 //! Tables of the book that tests write.
 
 use std::fs;
-use std::path::Path;
+
+use crate::repository::{root, text_of};
 
 /// Fails unless the part of a page of the book between the comments `NAME:start` and `NAME:end` is this table. If the
 /// environment has `UPDATE_DOCS`, writes it there.
 #[track_caller]
 pub fn assert_table(page: &str, name: &str, table: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/src/{page}.md"));
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let path = root().join(format!("docs/src/{page}.md"));
+    let text = text_of(&path);
     let (before, rest) = text.split_once(&format!("<!-- {name}:start -->\n")).expect("the start of the table");
     let (found, after) = rest.split_once(&format!("<!-- {name}:end -->")).expect("the end of the table");
     let expected = format!("\n{table}\n");

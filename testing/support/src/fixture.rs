@@ -1,9 +1,11 @@
 //! Recorded responses.
 
+use crate::repository::root;
+
 /// Reads a recorded response of a real API server from `testing/conformance/fixtures`.
 pub fn fixture(name: &str) -> Vec<u8> {
-    let path = format!("{}/../conformance/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+    let path = root().join("testing/conformance/fixtures").join(name);
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Returns the lines of `/metrics` of kube-controller-manager 1.36 about the metrics whose names begin with `prefix`.

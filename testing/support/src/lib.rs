@@ -1,7 +1,7 @@
 //! Test support that the tests and benches of several crates share. Only for `dev-dependencies`.
 //!
 //! The modules wait for a state, stop clocks, script servers, send requests over HTTPS, capture log lines, corrupt or
-//! load recorded bytes, have sample objects, and write tables of the book. The only workspace dependencies are
+//! load recorded bytes, have sample objects, walk over the repository, and write tables of the book. The only workspace dependencies are
 //! `kube-ambient` and `kube-wire`: if it depended on crate X, the unit tests of X would see two incompatible copies of
 //! X's types.
 //!
@@ -19,6 +19,7 @@ mod fixture;
 pub mod https;
 mod log_lines;
 pub mod pods;
+pub mod repository;
 pub mod scripted;
 pub mod shop;
 mod sockets;

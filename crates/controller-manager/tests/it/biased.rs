@@ -1,9 +1,7 @@
 //! ARCHITECTURE.md, "Invariants": every `select!` is `biased`, so that the order in which futures are polled
 //! depends on nothing but the code. Without it, tokio draws the first branch at random and runs are not repeatable.
 
-use std::path::Path;
-
-use crate::sources::rust_files;
+use kube_endpoints_testing::repository::{sources, text_of};
 
 /// Crates and files whose `select!` may be unbiased.
 const EXEMPT: &[&str] =
@@ -23,25 +21,11 @@ fn unbiased(source: &str) -> Vec<usize> {
 
 #[test]
 fn every_select_is_biased() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let (mut files, mut found) = (Vec::new(), Vec::new());
-    let folders =
-        ["crates", "testing", "tools"].map(|it| std::fs::read_dir(root.join(it)).expect("a folder of crates"));
-    for entry in folders.into_iter().flatten() {
-        let source = entry.expect("an entry").path().join("src");
-        if source.is_dir() {
-            rust_files(&source, &mut files);
-        }
-    }
-    files.sort();
+    let mut files = sources(&["crates", "testing", "tools"]);
     assert!(files.len() > 100, "the sources were not found");
-    for file in files {
-        let name = file.strip_prefix(&root).expect("a file in the folder").display().to_string();
-        if !EXEMPT.iter().any(|exempt| name.starts_with(exempt)) {
-            let source = std::fs::read_to_string(&file).expect("a source");
-            found.extend(unbiased(&source).into_iter().map(|line| format!("{name}:{line}")));
-        }
-    }
+    files.retain(|file| !EXEMPT.iter().any(|exempt| file.starts_with(exempt)));
+    let lines = |file: &String| unbiased(&text_of(file)).into_iter().map(|line| format!("{file}:{line}")).collect();
+    let found: Vec<String> = files.iter().flat_map::<Vec<_>, _>(lines).collect();
     assert!(found.is_empty(), "start with `biased;` and order the branches so that none starves: {found:#?}");
 }
 

@@ -33,6 +33,5 @@ mod serving;
 mod shadow;
 mod shutdown;
 mod simulated;
-mod sources;
 mod upstream_arguments;
 mod without_slices;

@@ -1,8 +1,6 @@
 //! CONTRIBUTING.md, "Tests": where time is paused, no result depends on the speed of the machine.
 
-use std::path::Path;
-
-use crate::sources::rust_files;
+use kube_endpoints_testing::repository::{files, text_of};
 
 /// Files that pause time beside sockets without [`wait_for_bytes`](kube_endpoints_testing::wait_for_bytes), with the reason.
 const EXEMPT: &[(&str, &str)] = &[
@@ -24,16 +22,9 @@ fn forgets_bytes(source: &str) -> bool {
 
 #[test]
 fn paused_time_waits_for_bytes_of_sockets() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut files = Vec::new();
-    for folder in ["crates", "docs", "testing", "tools"] {
-        rust_files(&root.join(folder), &mut files);
-    }
-    assert!(files.len() > 500, "the sources were not found");
-    let is_found = |file: &Path| forgets_bytes(&std::fs::read_to_string(file).expect("a source"));
-    let name = |file: &Path| file.strip_prefix(&root).expect("a file in the folder").display().to_string();
-    let mut found: Vec<_> = files.iter().filter(|file| is_found(file)).map(|file| name(file)).collect();
-    found.sort();
+    let mut found = files(&["crates", "docs", "testing", "tools"], &["rs"]);
+    assert!(found.len() > 500, "the sources were not found");
+    found.retain(|file| forgets_bytes(&text_of(file)));
     let exempt: Vec<_> = EXEMPT.iter().map(|(name, _)| *name).collect();
     assert_eq!(found, exempt, "keep the result of wait_for_bytes(), or add the file with the reason");
 }

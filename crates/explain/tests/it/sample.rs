@@ -1,12 +1,11 @@
 //! The sample output in the book and in the README.
 
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
 use kube_endpoint_model::{EndpointSlice, Node, ObjectKey, Pod, Service};
 use kube_endpoints_explain::{Kind, LastWrite, ObjectRef, PodDetails, Settings, TextStyle, World, text};
+use kube_endpoints_testing::repository::text_of;
 use kube_wire::Object as _;
 use serde_json::{Value, json};
 
@@ -65,10 +64,7 @@ fn output() -> String {
 #[test]
 fn the_sample_is_what_is_printed() {
     let output = output();
-    let read = |path: &str| {
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).expect("the page")
-    };
-    assert!(read("docs/src/explain.md").contains(&output), "docs/src/explain.md has not:\n{output}");
+    assert!(text_of("docs/src/explain.md").contains(&output), "docs/src/explain.md has not:\n{output}");
     let indented = output.trim_end().replace('\n', "\n    ");
-    assert!(read("README.md").contains(&format!("    {indented}\n")), "README.md has not:\n{output}");
+    assert!(text_of("README.md").contains(&format!("    {indented}\n")), "README.md has not:\n{output}");
 }

@@ -4,19 +4,15 @@
 #[path = "../../../../testing/fuzz/src/decoding/mod.rs"]
 pub(crate) mod targets;
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs};
 
-use kube_endpoints_testing::corrupt;
+use kube_endpoints_testing::{corrupt, repository::root};
 use rand::{SeedableRng as _, rngs::StdRng};
 
 use self::targets::{TARGETS, seeds};
 
 /// Number of corrupted variants per seed.
 const VARIANTS_PER_SEED: u64 = 100;
-
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
 
 #[expect(clippy::print_stdout, reason = "names the seed, shown if its check fails")]
 #[test]

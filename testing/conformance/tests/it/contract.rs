@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::{fmt, fs};
 
 use kube_endpoints_conformance::{Hostile, Recording};
+use kube_endpoints_testing::repository::{files, root, text_of};
 use rstest::rstest;
 
 static CONTRACT: LazyLock<Contract> = LazyLock::new(Contract::read);
@@ -53,15 +53,10 @@ struct Id {
 
 impl Contract {
     fn read() -> Contract {
-        let mut files = vec![root().join("ARCHITECTURE.md")];
-        for folder in ["crates", "testing", "tools", "docs/src"] {
-            collect_files(&root().join(folder), &mut files);
-        }
-        files.sort();
+        let files = files(&["crates", "testing", "tools", "docs/src"], &["rs", "md"]);
         let mut contract = Contract { rules: Vec::new(), citations: Vec::new() };
-        for path in files {
-            let text = text_of(&path);
-            let file = path.strip_prefix(root()).expect("all files are in the repository").display().to_string();
+        for file in ["ARCHITECTURE.md".to_owned()].into_iter().chain(files) {
+            let text = text_of(&file);
             if file.starts_with(PAGES) {
                 contract.rules.extend(rules(&file, &text));
             }
@@ -121,29 +116,6 @@ fn problem(entry: &str, recordings: &BTreeSet<(String, String)>) -> Option<Strin
             (!exists).then(|| format!("there is no hostile scenario {scenario}"))
         }
         _ => Some(format!("neither a test nor a recording nor a hostile scenario: {entry}")),
-    }
-}
-
-/// Returns the root directory of the repository.
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("a folder of the workspace")
-}
-
-fn text_of(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// Appends the Rust and Markdown files below a directory, except those in directories named `target`.
-fn collect_files(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
-        let path = entry.expect("an entry of a readable directory").path();
-        if path.is_dir() {
-            if !path.ends_with("target") {
-                collect_files(&path, files);
-            }
-        } else if path.extension().is_some_and(|it| it == "rs" || it == "md") {
-            files.push(path);
-        }
     }
 }
 
@@ -246,7 +218,7 @@ fn ids_of_a_page_ascend() {
 
 #[test]
 fn the_index_lists_all_prefixes() {
-    let index = text_of(&root().join("docs/src/contract.md"));
+    let index = text_of("docs/src/contract.md");
     let prefixes: BTreeSet<&str> = CONTRACT.rules.iter().map(|rule| rule.id.prefix()).collect();
     assert!(prefixes.contains("RC"), "{prefixes:?}");
     let missing = prefixes.into_iter().filter(|prefix| !index.contains(&format!("`{prefix}`")));

@@ -16,7 +16,7 @@ use futures::{
 use kube_endpoints_conformance::{
     Access, CommandLine, Connection, Kit, Limits, Mode, Profile, Running, Subject, Target, split,
 };
-use kube_endpoints_testing::virtual_clocks;
+use kube_endpoints_testing::{repository::root, virtual_clocks};
 use tokio::{task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -26,9 +26,8 @@ const LIMIT: Duration = Duration::from_secs(300);
 /// Returns the path of the program to test, from `CONFORMANCE_CONTROLLERS`; `None` for the controllers in the process of the
 /// test. Relative paths start at the root of the workspace.
 pub(crate) fn program() -> Option<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate is in a workspace");
     let path = env::var("CONFORMANCE_CONTROLLERS").ok().filter(|path| !path.is_empty())?;
-    Some(workspace.join(path))
+    Some(root().join(path))
 }
 
 /// Runs a future: in virtual time for the controllers in the process, in real time for a program.

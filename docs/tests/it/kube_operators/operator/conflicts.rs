@@ -1,15 +1,15 @@
 //! Conflicts after own writes, with the watches of kube's `Controller` and with caches.
 
-use std::{fs, future::Future};
+use std::future::Future;
 
 use anyhow::Result;
 use kube::api::PostParams;
 use kube::runtime::controller::Controller;
 use kube::runtime::watcher;
+use kube_endpoints_testing::repository::text_of;
 use tokio::task::JoinSet;
 
 use super::*;
-use crate::page::root;
 
 const BANNERS: usize = 100;
 
@@ -78,7 +78,7 @@ async fn conflicts<F: Future<Output = ()> + Send + 'static>(operator: fn(Client)
 #[tokio::test(start_paused = true)]
 async fn own_writes_conflict_only_without_caches() -> Result<()> {
     let (before, after) = (conflicts(with_watches).await?, conflicts(with_caches).await?);
-    let page = fs::read_to_string(root().join("docs/src/kube-operators.md"))?;
+    let page = text_of("docs/src/kube-operators.md");
     let row = format!("| updates that fail with 409, of {BANNERS} | {before} | {after} |");
     assert!(before >= BANNERS && after == 0 && page.contains(&row), "kube-operators.md has not: {row}");
     Ok(())
