@@ -7,8 +7,6 @@ mod exchange;
 mod foreign_writes;
 mod guard;
 mod handlers;
-#[cfg(feature = "runtime")]
-mod kube_rs_controller;
 mod laws;
 mod listers;
 mod log;

@@ -3,26 +3,26 @@
 use std::time::Duration;
 
 use futures::{StreamExt as _, poll};
-use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api, ResourceExt as _,
     api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions},
-    runtime::reflector::{ObjectRef, Store},
+    runtime::reflector::Store,
 };
 use kube_dev_apiserver::{Fault, On};
 use kube_endpoints_testing::eventually;
 use kube_informer::CacheState;
-use serde_json::json;
-use tokio::time::Instant;
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
 
-use super::{World, config_map, names};
+use super::{AssignedPod, World, config_map, names, next, pod, reference, until_ready};
 
 /// Events of the watch come after all steps of a test.
 const NEVER: Duration = Duration::from_secs(100_000);
 
 /// Starts caches whose watches show nothing.
 async fn blind(world: &World, store: &Store<ConfigMap>) {
-    store.wait_until_ready().await.expect("a first list");
+    until_ready(store).await;
     world.server.faults().inject(Fault::delay_events(NEVER, NEVER).on(On::any().verb("watch").resource("configmaps")));
     world.server.faults().cut_watches(&On::any());
     // Time is paused: the informer has a new watch then.
@@ -30,7 +30,7 @@ async fn blind(world: &World, store: &Store<ConfigMap>) {
 }
 
 fn version(store: &Store<ConfigMap>, name: &str) -> Option<String> {
-    store.get(&ObjectRef::new(name).within("default"))?.resource_version()
+    store.get(&reference(name))?.resource_version()
 }
 
 #[tokio::test(start_paused = true)]
@@ -70,7 +70,7 @@ async fn each_kind_of_write_is_seen_at_once() {
     let finalized = Patch::Merge(json!({"metadata": {"finalizers": ["it/x"]}}));
     api.patch("a", &PatchParams::default(), &finalized).await.unwrap();
     api.delete("a", &DeleteParams::default()).await.unwrap();
-    let deleted = store.get(&ObjectRef::new("a").within("default")).expect("waits for its finalizer");
+    let deleted = store.get(&reference("a")).expect("waits for its finalizer");
     assert!(deleted.metadata.deletion_timestamp.is_some());
     let finished = Patch::Merge(json!({"metadata": {"finalizers": null}}));
     api.patch("a", &PatchParams::default(), &finished).await.unwrap();
@@ -81,17 +81,17 @@ async fn each_kind_of_write_is_seen_at_once() {
 async fn own_writes_reach_the_subscribers_once() {
     let world = World::start();
     let cache = world.caches.of::<ConfigMap>();
-    let mut touched = std::pin::pin!(cache.touched_objects());
-    cache.store().wait_until_ready().await.unwrap();
+    let mut touched = cache.touched_objects().boxed();
+    until_ready(&cache.store()).await;
     let created = world.api().create(&PostParams::default(), &config_map("a")).await.unwrap();
     assert_eq!(touched.next().await.unwrap().resource_version(), created.resource_version());
     // Another client's write comes after the event of the own one.
-    world.create(&["b"]);
-    assert_eq!(touched.next().await.unwrap().name_any(), "b");
+    world.create(["b"]);
+    assert_eq!(next(&mut touched).await.as_deref(), Some("b"));
     world.api().delete("a", &DeleteParams::default()).await.unwrap();
-    assert_eq!(touched.next().await.unwrap().name_any(), "a");
-    world.create(&["c"]);
-    assert_eq!(touched.next().await.unwrap().name_any(), "c");
+    assert_eq!(next(&mut touched).await.as_deref(), Some("a"));
+    world.create(["c"]);
+    assert_eq!(next(&mut touched).await.as_deref(), Some("c"));
     assert!(poll!(touched.next()).is_pending());
 }
 
@@ -100,9 +100,8 @@ async fn selectors_decide_about_own_writes() {
     let world = World::start();
     let selected = world.caches.builder::<ConfigMap>().labels("app=web").build().store();
     let named = world.caches.builder::<ConfigMap>().fields("metadata.name!=a").build().store();
-    for store in [&selected, &named] {
-        store.wait_until_ready().await.unwrap();
-    }
+    until_ready(&selected).await;
+    until_ready(&named).await;
     world.server.faults().inject(Fault::delay_events(NEVER, NEVER).on(On::any().verb("watch").resource("configmaps")));
     world.server.faults().cut_watches(&On::any());
     let api = world.api();
@@ -127,7 +126,7 @@ async fn selectors_decide_about_own_writes() {
     assert_eq!(names(&selected), ["a", "b"]);
     world.server.faults().clear();
     world.server.faults().cut_watches(&On::any());
-    world.create(&["z"]);
+    world.create(["z"]);
     eventually("names", &["a", "b", "z"].map(str::to_owned).to_vec(), async || names(&selected)).await;
 }
 
@@ -136,7 +135,7 @@ async fn selectors_decide_about_own_writes() {
 async fn a_read_that_hangs_delays_an_answer_for_five_seconds() {
     let world = World::start();
     let store = world.caches.builder::<ConfigMap>().labels("app=web").build().store();
-    store.wait_until_ready().await.unwrap();
+    until_ready(&store).await;
     world.server.faults().inject(Fault::delay_request(NEVER, NEVER).on(On::any().verb("list")));
     let start = Instant::now();
     world.api().create(&PostParams::default(), &config_map("a")).await.unwrap();
@@ -166,14 +165,12 @@ async fn a_conflict_of_a_stale_copy_is_no_lost_write() {
 #[tokio::test(start_paused = true)]
 async fn a_deleted_pod_is_kept_while_it_terminates() {
     let world = World::start();
-    let store = world.caches.of::<Pod>().store();
-    store.wait_until_ready().await.unwrap();
-    let pods: Api<Pod> = Api::namespaced(world.caches.client(), "default");
-    let pod =
-        json!({"metadata": {"name": "web"}, "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}});
-    pods.create(&PostParams::default(), &serde_json::from_value(pod).unwrap()).await.unwrap();
+    world.server.typed_as::<Value>("", "pods").create(&pod("web", Some("n"))).unwrap();
+    let store = world.caches.of::<AssignedPod>().store();
+    until_ready(&store).await;
+    let pods: Api<AssignedPod> = Api::namespaced(world.caches.client(), "default");
     pods.delete("web", &DeleteParams::default()).await.unwrap();
-    let stored = || store.get(&ObjectRef::new("web").within("default"));
+    let stored = || store.get(&reference("web"));
     assert!(stored().expect("terminates").metadata.deletion_timestamp.is_some());
     let uid = stored().and_then(|it| it.uid());
     let now =
@@ -202,4 +199,23 @@ async fn own_writes_are_no_progress_of_the_watch() {
     api.delete("a", &DeleteParams::default()).await.unwrap();
     assert!(store.is_empty());
     assert!(idle() >= before, "deleted: {:?}", idle());
+}
+
+/// A reconciler may write objects whose cache has no first list yet.
+#[tokio::test(start_paused = true)]
+async fn the_first_list_has_own_writes_that_are_newer() {
+    let world = World::start();
+    world.create(["old"]);
+    // The server answers the first list later than the writes after it.
+    let slow = Duration::from_secs(20);
+    for verb in ["watch", "list"] {
+        world.server.faults().inject(Fault::delay_events(slow, slow).on(On::any().resource("configmaps").verb(verb)));
+    }
+    let store = world.caches.of::<ConfigMap>().store();
+    assert!(timeout(slow / 2, store.wait_until_ready()).await.is_err(), "no list yet");
+    let api = world.api();
+    api.delete("old", &DeleteParams::default()).await.unwrap();
+    api.create(&PostParams::default(), &config_map("new")).await.unwrap();
+    until_ready(&store).await;
+    assert_eq!(names(&store), ["new"]);
 }
