@@ -13,12 +13,12 @@ use bytes::Bytes;
 use futures::FutureExt as _;
 use http::{Request, Response, header::RETRY_AFTER};
 use http_body_util::Full;
-use kube_controller_client::{Client, ClientOptions, Config, Timeouts};
+use kube_controller_client::{Config, Timeouts};
 use rstest::rstest;
 use tokio::time::{Instant, sleep};
 use tower::service_fn;
 
-use crate::cluster::config_map;
+use crate::cluster::{client_of, config_map};
 
 /// A server whose answers have this status; 0 refuses connections. Counts the requests.
 #[derive(Clone, Default)]
@@ -44,11 +44,6 @@ impl Server {
     }
 }
 
-fn client(config: &Config) -> Client {
-    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
-    Client::new(config, options).expect("create client")
-}
-
 #[rstest]
 #[case::refused(0, false)]
 #[case::unavailable(503, false)]
@@ -60,7 +55,7 @@ fn client(config: &Config) -> Client {
 async fn three_failures_of_any_client_make_the_server_unavailable(#[case] status: u16, #[case] available: bool) {
     let server = Server::default();
     server.status.store(status, Relaxed);
-    let client = client(&server.config()).without_retries();
+    let client = client_of(&server.config()).without_retries();
     let separate = client.separate(Timeouts::default()).expect("create client").without_retries();
     client.get_json("/version").await.unwrap_err();
     separate.get_json("/version").await.unwrap_err();
@@ -85,7 +80,7 @@ async fn recovery_ends_the_wait_of_a_write(#[case] status: u16, #[case] seconds:
     let server = Server::default();
     server.status.store(status, Relaxed);
     let config = server.config();
-    let (reader, writer) = (client(&config).without_retries(), client(&config));
+    let (reader, writer) = (client_of(&config).without_retries(), client_of(&config));
     let start = Instant::now();
     let outage = async {
         for _ in 0..3 {

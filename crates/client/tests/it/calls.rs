@@ -6,13 +6,11 @@ use futures::StreamExt as _;
 use http::Method;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube_controller_client::{Deleted, Error, ListParams, Preconditions, Resource, WatchParams};
+use kube_controller_client::{Deleted, Error, ListParams, Preconditions, WatchParams};
 use kube_wire::LineSplitter;
 use serde_json::{Value, json};
 
-use crate::cluster::{cluster, config_map};
-
-const CONFIG_MAPS: Resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
+use crate::cluster::{CONFIG_MAPS, cluster, config_map};
 
 #[tokio::test]
 async fn an_object_is_written_read_and_deleted() {

@@ -1,8 +1,11 @@
-//! Fixtures: an API server, a client for it, and an object.
+//! Fixtures: an API server, a client for it, resources, and an object.
 
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube_controller_client::{Client, ClientOptions, Config};
+use kube_controller_client::{Client, ClientOptions, Config, Resource};
 use kube_dev_apiserver::Server;
+
+pub(crate) const CONFIG_MAPS: Resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
+pub(crate) const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
 
 /// Starts an API server; returns it with a client without rate limit.
 pub(crate) async fn cluster() -> (Server, Client) {
@@ -12,8 +15,12 @@ pub(crate) async fn cluster() -> (Server, Client) {
 }
 
 pub(crate) fn client(url: &str) -> Client {
-    let config = Config::from_url(url).expect("valid URL");
-    Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("create client")
+    client_of(&Config::from_url(url).expect("valid URL"))
+}
+
+/// Returns a client without rate limit.
+pub(crate) fn client_of(config: &Config) -> Client {
+    Client::new(config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("create client")
 }
 
 pub(crate) fn config_map(name: &str) -> ConfigMap {

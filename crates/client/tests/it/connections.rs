@@ -12,16 +12,16 @@ use std::{
 use bytes::Bytes;
 use display_full_error::DisplayFullErrorExt as _;
 use futures::{StreamExt as _, channel::mpsc, stream};
-use kube_controller_client::{
-    Body, Client, ClientOptions, Config, Error, Resource, Timeouts, TransportKind, WatchParams,
-};
+use kube_controller_client::{Body, Client, ClientOptions, Config, Error, Timeouts, TransportKind, WatchParams};
 use kube_endpoints_testing::{LIMIT, until, wait_for_bytes};
 use rstest::rstest;
 use tokio::time::{Instant, timeout};
 
-use crate::tls::{self, ConnectionMode, client, client_with_timeouts, serve, serve_watches};
+use crate::{
+    cluster::PODS,
+    tls::{self, ConnectionMode, serve, serve_watches},
+};
 
-const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
 const MIB: usize = 1 << 20;
 
 async fn watch(client: &Client) -> Body {
@@ -44,8 +44,7 @@ async fn unread_watches_do_not_block_others() {
         }))
     })
     .await;
-    let directory = tempfile::tempdir().unwrap();
-    let client = client(directory.path(), &server).await;
+    let client = server.client().await;
     let mut unread = Vec::new();
     for _ in 0..UNREAD {
         unread.push(watch(&client).await);
@@ -77,8 +76,7 @@ async fn goaway_completes_watches_and_redials() {
         None => tls::stream(stream::pending()),
     })
     .await;
-    let directory = tempfile::tempdir().unwrap();
-    let client = client(directory.path(), &server).await;
+    let client = server.client().await;
     let mut old = watch(&client).await;
     events.unbounded_send(Bytes::from_static(b"before")).expect("send chunk");
     assert_eq!(old.next().await.expect("watch ended").expect("watch failed"), "before");
@@ -107,8 +105,7 @@ async fn goaway_completes_watches_and_redials() {
 #[tokio::test]
 async fn dead_connection_fails_an_idle_watch() {
     let server = serve(&["h2"]).await;
-    let directory = tempfile::tempdir().unwrap();
-    let client = client(directory.path(), &server).await;
+    let client = server.client().await;
     let mut body = watch(&client).await;
     server.mode.send_replace(ConnectionMode::Freeze);
 
@@ -139,8 +136,7 @@ fn short_timeouts() -> Timeouts {
 #[tokio::test]
 async fn dead_connection_fails_a_request_within_the_ping_timeout() {
     let server = serve(&["h2"]).await;
-    let directory = tempfile::tempdir().unwrap();
-    let client = client_with_timeouts(directory.path(), &server, short_timeouts()).await;
+    let client = server.client_with_timeouts(short_timeouts()).await;
     client.get_json("/version").await.expect("request");
     server.mode.send_replace(ConnectionMode::Freeze);
 
@@ -185,8 +181,7 @@ const REFUSED_STREAM: &[u8] = &[0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 7];
 #[tokio::test]
 async fn refused_stream_is_a_reset(#[case] frames: &'static [u8]) {
     let server = tls::serve_frames(frames).await;
-    let directory = tempfile::tempdir().unwrap();
-    let client = client(directory.path(), &server).await;
+    let client = server.client().await;
     let error = client.raw(http::Method::PUT, "/lease", None, Vec::new()).await.unwrap_err();
     assert!(matches!(error, Error::Transport { kind: TransportKind::Reset, .. }), "{error:?}");
 }
@@ -194,8 +189,7 @@ async fn refused_stream_is_a_reset(#[case] frames: &'static [u8]) {
 #[tokio::test]
 async fn get_that_goaway_refuses_is_sent_on_a_new_connection() {
     let server = tls::serve_frames(GOAWAY).await;
-    let directory = tempfile::tempdir().unwrap();
-    let client = client(directory.path(), &server).await;
+    let client = server.client().await;
     client.get_json("/version").await.expect("request");
     assert_eq!(server.requests.lock().unwrap()[0].0, 1);
 }

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube_controller_client::{Client, ClientOptions, Config, Error, Resource, Timeouts, WriteGate};
+use kube_controller_client::{Client, Error, Resource, Timeouts, WriteGate};
 use kube_dev_apiserver::{CustomKind, Server};
 use rstest::rstest;
 use tokio::time::Instant;
 
-use crate::cluster::{cluster, config_map};
+use crate::cluster::{client, cluster, config_map};
 
 async fn widgets() -> (Server, Client) {
     let kinds = vec![CustomKind::new("example.com", "v1", "Widget")];
     let config = kube_dev_apiserver::Config { kinds, ..kube_dev_apiserver::Config::default() };
     let server = Server::start(config).await.expect("a server");
-    let client = Client::new(&Config::from_url(&server.url()).expect("a URL"), ClientOptions::default());
-    (server, client.expect("a client"))
+    let client = client(&server.url());
+    (server, client)
 }
 
 #[rstest]

@@ -13,7 +13,7 @@ use http::{Request, Response};
 use http_body_util::Full;
 use k8s_openapi::api::core::v1::{ConfigMap, Event};
 use kube_controller_client::{
-    Client, ClientOptions, Config, ListParams, Resource,
+    Client, Config, ListParams, Resource,
     events::{EventRecorder, EventType, ObjectReference},
 };
 use kube_dev_apiserver::{Fault, On, Server};
@@ -23,7 +23,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
-use crate::cluster::{client, cluster, config_map};
+use crate::cluster::{client, client_of, cluster, config_map};
 
 const EVENTS: Resource = Resource::namespaced("", "v1", "events", "Event");
 
@@ -103,8 +103,7 @@ async fn recorder_drops_events_when_the_queue_is_full() {
         counter.fetch_add(1, Relaxed);
         async { Ok::<_, Infallible>(Response::new(Full::from(r#"{"metadata": {"resourceVersion": "1"}}"#))) }
     });
-    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
-    let client = Client::new(&Config::from_service(service), options).expect("create client");
+    let client = client_of(&Config::from_service(service));
     let (recorder, writer) = EventRecorder::new(client, "test-controller");
     for number in 0..1_005 {
         let object = ObjectReference { name: format!("node-{number}"), ..ObjectReference::of("v1", "Node") };
@@ -129,8 +128,7 @@ async fn lost_events_are_retried_and_rejected_ones_are_not(
     #[case] first_is_written: bool,
 ) {
     let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
-    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
-    let client = Client::new(&Config::from_service(server.service()), options).expect("create client");
+    let client = client_of(&Config::from_service(server.service()));
     let creates = On::any().verb("create").resource("events");
     server.faults().inject(fault.on(creates.clone()));
     let (recorder, writer) = EventRecorder::new(client.clone(), "test-controller");

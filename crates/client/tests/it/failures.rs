@@ -14,27 +14,28 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{client, config_map};
 
-/// Starts a server that writes the next of `responses` to each connection and closes it. The task returns the number of
-/// connections.
-pub(crate) async fn serve(responses: Vec<&'static str>) -> (String, JoinSet<usize>) {
+/// Starts a server that writes the next of `responses` to each connection and closes it. The task returns the requests.
+pub(crate) async fn serve(responses: Vec<&'static str>) -> (String, JoinSet<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
     let url = format!("http://{}", listener.local_addr().expect("local address"));
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
-        let mut served = 0;
+        let mut requests = Vec::new();
         for response in responses {
             let (mut connection, _) = listener.accept().await.expect("accept");
             // One read is enough for the small requests of these tests.
-            let _ = connection.read(&mut [0; 4096]).await;
+            let mut request = [0; 8192];
+            let length = connection.read(&mut request).await.unwrap_or_default();
+            requests.push(String::from_utf8_lossy(&request[..length]).into_owned());
             connection.write_all(response.as_bytes()).await.expect("write");
             connection.shutdown().await.expect("shutdown");
-            served += 1;
         }
-        served
+        requests
     });
     (url, tasks)
 }
 
+pub(crate) const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
 const NOT_FOUND: &str = "HTTP/1.1 404 x\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
 const RETRY_NOW: &str = "HTTP/1.1 429 x\r\nretry-after: 0\r\ncontent-length: 4\r\nconnection: close\r\n\r\nbusy";
 const BUSY: &str = "HTTP/1.1 503 x\r\ncontent-length: 4\r\nconnection: close\r\n\r\nbusy";
@@ -64,7 +65,7 @@ async fn get_is_retried_on_retry_after_or_reset(#[case] responses: &[&'static st
     let (url, mut server) = serve(responses.to_vec()).await;
     let error = client(&url).get::<ConfigMap>("default", "web").await.unwrap_err();
     assert!(error.to_string_full().starts_with(expect), "{error}");
-    assert_eq!(server.join_next().await.unwrap().unwrap(), responses.len(), "number of attempts");
+    assert_eq!(server.join_next().await.unwrap().unwrap().len(), responses.len(), "number of attempts");
 }
 
 #[tokio::test]
@@ -72,7 +73,7 @@ async fn write_is_not_retried_after_a_reset() {
     let (url, mut server) = serve(vec![NO_RESPONSE]).await;
     let error = client(&url).create(&config_map("web")).await.unwrap_err();
     assert!(matches!(error, Error::Transport { kind: TransportKind::Reset, .. }), "{error:?}");
-    assert_eq!(server.join_next().await.unwrap().unwrap(), 1);
+    assert_eq!(server.join_next().await.unwrap().unwrap().len(), 1);
 }
 
 const RETRY_LATER: &str = "HTTP/1.1 429 x\r\nretry-after: 600\r\ncontent-length: 4\r\nconnection: close\r\n\r\nbusy";
@@ -90,7 +91,7 @@ async fn nothing_is_sent_after_shutdown() {
     let retried = stopping.create(&retried);
     let stop = async {
         assert_eq!(
-            server.join_next().await.expect("task set is empty").expect("task panicked"),
+            server.join_next().await.expect("task set is empty").expect("task panicked").len(),
             1,
             "one attempt, then a delay"
         );

@@ -9,12 +9,13 @@ use http::{
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE},
 };
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube_controller_client::{Encoding, ListParams, Resource, WatchParams};
+use kube_controller_client::{Encoding, ListParams, WatchParams};
 use rstest::rstest;
 
-use crate::tls::{client, serve, serve_as_authority};
-
-const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
+use crate::{
+    cluster::PODS,
+    tls::{serve, serve_as_authority},
+};
 
 #[rstest]
 #[case::http2(&["h2", "http/1.1"], Version::HTTP_2)]
@@ -23,8 +24,7 @@ const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
 #[tokio::test]
 async fn http_version_is_negotiated_with_alpn(#[case] alpn: &[&str], #[case] expect: Version) {
     let server = serve(alpn).await;
-    let directory = tempfile::tempdir().unwrap();
-    let client = client(directory.path(), &server).await;
+    let client = server.client().await;
     client.get_json("/version").await.unwrap();
     let requests = server.requests.lock().unwrap();
     let (_, version, request) = &requests[0];
@@ -36,8 +36,7 @@ async fn http_version_is_negotiated_with_alpn(#[case] alpn: &[&str], #[case] exp
 #[tokio::test]
 async fn watches_share_one_connection_and_other_requests_another() {
     let server = serve(&["h2"]).await;
-    let directory = tempfile::tempdir().unwrap();
-    let client = client(directory.path(), &server).await;
+    let client = server.client().await;
     let params = WatchParams::default();
     // Concurrently, as informers start: no connection is open yet.
     let watches = join_all((0..5).map(|_| client.watch(&PODS, None, &params))).await;
@@ -60,8 +59,7 @@ async fn watches_share_one_connection_and_other_requests_another() {
 #[tokio::test]
 async fn protobuf_is_accepted_in_streams_and_never_sent() {
     let server = serve(&["h2"]).await;
-    let directory = tempfile::tempdir().unwrap();
-    let client = client(directory.path(), &server).await;
+    let client = server.client().await;
     let accept = Encoding::Protobuf.into();
     let list = ListParams { accept, ..ListParams::default() };
     let body = client.list_chunks(&PODS, None, &list).await.unwrap();
@@ -87,17 +85,15 @@ async fn protobuf_is_accepted_in_streams_and_never_sent() {
 #[tokio::test]
 async fn certificate_of_another_authority_is_rejected() {
     let (mut server, other) = (serve(&["h2"]).await, serve(&["h2"]).await);
-    let directory = tempfile::tempdir().unwrap();
     server.url.clone_from(&other.url);
-    let error = client(directory.path(), &server).await.get_json("/version").await.unwrap_err().to_string_full();
+    let error = server.client().await.get_json("/version").await.unwrap_err().to_string_full();
     assert!(error.starts_with("get /version: ") && error.contains("certificate"), "{error}");
 }
 
 #[tokio::test]
 async fn certificate_that_is_its_own_authority_is_explained() {
     let server = serve_as_authority().await;
-    let directory = tempfile::tempdir().unwrap();
-    let client = client(directory.path(), &server).await;
+    let client = server.client().await;
     let error = client.get_json("/version").await.unwrap_err();
     let text = error.to_string_full();
     assert!(

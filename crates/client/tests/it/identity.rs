@@ -19,9 +19,8 @@ fn header(server: &tls::Tls, name: &http::HeaderName) -> String {
 #[tokio::test]
 async fn overridden_token_and_impersonation_are_sent() {
     let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("tempdir"));
-    drop(tls::client(folder.path(), &server).await);
     let options = KubeconfigOptions {
-        path: Some(folder.path().join("admin.conf")),
+        path: Some(server.write_kubeconfig(folder.path())),
         token: Some("given".to_owned().into()),
         impersonate: Some("bob".to_owned()),
         impersonate_uid: Some("7".to_owned()),
@@ -49,7 +48,7 @@ async fn server_warning_is_logged_once() {
     for _ in 0..3 {
         client.create(&config_map("web")).await.expect_err("request succeeded");
     }
-    assert_eq!(server.join_next().await.expect("task set is empty").expect("task panicked"), 3);
+    assert_eq!(server.join_next().await.expect("task set is empty").expect("task panicked").len(), 3);
     let log = lines.text();
     let warned: Vec<&str> = log.lines().filter(|line| line.contains("v1 Endpoints is deprecated")).collect();
     assert_eq!(warned.len(), 1, "{log}");

@@ -16,7 +16,7 @@ use http::{
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use k8s_openapi::api::core::v1::Pod;
-use kube_controller_client::{Client, ClientOptions, Config, Error, TransportKind, WatchParams};
+use kube_controller_client::{Config, Error, TransportKind, WatchParams};
 use kube_wire::Decode as _;
 use rstest::rstest;
 use serde_json::json;
@@ -24,11 +24,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
-use crate::cluster::config_map;
-
-fn client(config: &Config) -> Client {
-    Client::new(config, ClientOptions::default()).expect("create client")
-}
+use crate::cluster::{client_of, config_map};
 
 /// Runs a future on a single-threaded runtime with paused time and without an I/O driver.
 fn run<T>(work: impl Future<Output = T>) -> T {
@@ -60,7 +56,7 @@ fn service_receives_reads_writes_and_watches() {
     let config = Config::from_service(service);
     assert_eq!(config.server(), "http://in-process/");
     run(async {
-        let client = client(&config);
+        let client = client_of(&config);
         client.create(&config_map("web")).await.unwrap();
         client.get_json("/version?verbose=true").await.unwrap();
         let watch = client.watch(&Pod::RESOURCE, None, &WatchParams::default()).await.unwrap();
@@ -87,7 +83,7 @@ fn errors_of_the_service_and_of_a_body_are_classified(#[case] error: ErrorKind, 
         Ok::<_, Infallible>(Response::new(StreamBody::new(stream::iter(frames))))
     });
     for config in [Config::from_service(failing), Config::from_service(broken)] {
-        let error = run(client(&config).create(&config_map("web"))).unwrap_err();
+        let error = run(client_of(&config).create(&config_map("web"))).unwrap_err();
         assert!(matches!(error, Error::Transport { kind, .. } if kind == expect), "{error:?}");
     }
 }
@@ -97,7 +93,7 @@ fn service_without_response_times_out() {
     let silent = service_fn(|_| std::future::pending::<Result<Response<Full<Bytes>>, Infallible>>());
     run(async {
         let start = Instant::now();
-        let error = client(&Config::from_service(silent)).get_json("/version").await.unwrap_err();
+        let error = client_of(&Config::from_service(silent)).get_json("/version").await.unwrap_err();
         assert!(matches!(error, Error::Transport { kind: TransportKind::Timeout, .. }), "{error:?}");
         assert_eq!(start.elapsed().as_secs(), 90);
     });
@@ -107,7 +103,7 @@ fn service_without_response_times_out() {
 #[test]
 fn answer_to_a_patch_is_not_decoded() {
     let service = service_fn(async |_| Ok::<_, Infallible>(response(r#"{"kind": "Status", "status": "Success"}"#)));
-    let client = client(&Config::from_service(service));
+    let client = client_of(&Config::from_service(service));
     run(client.merge_patch::<Pod>("default", "web", None, &json!({}))).expect("applied");
 }
 
@@ -155,7 +151,7 @@ fn an_earlier_attempt_may_have_been_applied(#[case] code: u16, #[case] second: S
             async { answer }
         }
     });
-    let client = client(&Config::from_service(service)).with_shutdown(shutdown);
+    let client = client_of(&Config::from_service(service)).with_shutdown(shutdown);
     let error = run(client.create(&config_map("web"))).unwrap_err();
     let is_expected = match second {
         Second::Exists => error.is_already_exists(),

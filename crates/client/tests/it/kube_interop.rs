@@ -3,10 +3,10 @@
 use futures::StreamExt as _;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube_controller_client::{Client, ClientOptions, Config, Resource, WatchParams};
+use kube_controller_client::{Config, WatchParams};
 use kube_dev_apiserver::{Fault, On, Server, Transport, User};
 
-const CONFIG_MAPS: Resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
+use crate::cluster::{CONFIG_MAPS, client_of, config_map};
 
 /// Starts a server with TLS, and returns it with a configuration of `kube` for user alice.
 async fn start() -> (Server, kube::Config) {
@@ -18,23 +18,12 @@ async fn start() -> (Server, kube::Config) {
     (server, config)
 }
 
-fn named(name: &str) -> ConfigMap {
-    let mut object = ConfigMap::default();
-    object.metadata.name = Some(name.to_owned());
-    object.metadata.namespace = Some("default".to_owned());
-    object
-}
-
-fn client(config: &Config) -> Client {
-    Client::new(config, ClientOptions::default()).expect("succeeds")
-}
-
 #[tokio::test]
 async fn configuration_of_kube_is_used() {
     let (server, config) = start().await;
     let config = Config::try_from(config).expect("succeeds");
     assert_eq!(config.server(), format!("{}/", server.url()));
-    client(&config).create(&named("a")).await.expect("succeeds");
+    client_of(&config).create(&config_map("a")).await.expect("succeeds");
     let requests = server.requests().matching(&On::writes());
     assert_eq!((requests[0].user.as_str(), requests[0].object_name.as_str()), ("alice", "a"));
     server.shutdown().await;
@@ -46,15 +35,15 @@ async fn requests_go_through_a_client_of_kube() {
     config.default_namespace = "shop".to_owned();
     let config = Config::from_kube_client(kube::Client::try_from(config).expect("succeeds"));
     assert_eq!(config.default_namespace(), "shop");
-    let client = client(&config);
+    let client = client_of(&config);
     let params = WatchParams { resource_version: "0".into(), ..WatchParams::default() };
     let mut watch = client.watch(&CONFIG_MAPS, Some("default"), &params).await.expect("succeeds");
-    let created = client.create(&named("a")).await.expect("succeeds");
+    let created = client.create(&config_map("a")).await.expect("succeeds");
     assert!(created.metadata.uid.is_some());
     let event = watch.next().await.expect("succeeds").expect("succeeds");
     assert!(!event.is_empty(), "the first event of the watch");
     assert!(client.get::<ConfigMap>("default", "b").await.expect_err("succeeded").is_not_found());
-    assert!(client.create(&named("a")).await.expect_err("succeeded").is_already_exists());
+    assert!(client.create(&config_map("a")).await.expect_err("succeeded").is_already_exists());
     assert!(server.requests().all().iter().all(|request| request.user == "alice"));
     server.shutdown().await;
 }
@@ -62,9 +51,9 @@ async fn requests_go_through_a_client_of_kube() {
 #[tokio::test]
 async fn lost_answer_of_a_client_of_kube_may_have_been_applied() {
     let (server, config) = start().await;
-    let client = client(&Config::from_kube_client(kube::Client::try_from(config).expect("succeeds")));
+    let client = client_of(&Config::from_kube_client(kube::Client::try_from(config).expect("succeeds")));
     server.faults().inject(Fault::apply_then_reset().on(On::writes()).times(1));
-    let error = client.create(&named("a")).await.expect_err("succeeded");
+    let error = client.create(&config_map("a")).await.expect_err("succeeded");
     assert!(error.may_have_been_applied(), "{error:?}");
     client.get::<ConfigMap>("default", "a").await.expect("succeeds");
     server.shutdown().await;

@@ -2,10 +2,15 @@
 
 use std::fs;
 
-use kube_controller_client::{Client, ClientOptions, Config, KubeconfigOptions};
+use kube_controller_client::{Config, KubeconfigOptions};
 use kube_dev_apiserver::{On, Server, Transport, User};
 use rstest::rstest;
 use tempfile::TempDir;
+
+use crate::{
+    cluster::client_of,
+    failures::{OK, serve},
+};
 
 async fn server(transport: Transport) -> (Server, TempDir) {
     let config = kube_dev_apiserver::Config { transport, ..kube_dev_apiserver::Config::default() };
@@ -21,8 +26,7 @@ async fn request(folder: &TempDir, master: &str) -> Config {
     let (path, server) = (Some(folder.path().join("kubeconfig")), Some(master.to_owned()));
     let options = KubeconfigOptions { path, server, ..KubeconfigOptions::default() };
     let config = Config::from_kubeconfig_with(options).await.expect("load kubeconfig");
-    let client = Client::new(&config, ClientOptions::default()).expect("create client");
-    client.get_json("/api/v1/configmaps").await.expect("request");
+    client_of(&config).get_json("/api/v1/configmaps").await.expect("request");
     config
 }
 
@@ -50,7 +54,7 @@ async fn scheme_of_a_server_without_one(#[case] transport: Transport, #[case] sc
 #[case::impersonation("token: secret, as: bob", Some("bob"))]
 #[tokio::test]
 async fn no_credentials_are_sent_over_plain_http(#[case] user: &str, #[case] impersonated: Option<&str>) {
-    let (url, mut server) = serve_recorded().await;
+    let (url, mut server) = serve(vec![OK]).await;
     let folder = tempfile::tempdir().expect("tempdir");
     fs::write(folder.path().join("token"), "secret").expect("write");
     fs::write(folder.path().join("plugin"), "#!/bin/sh\necho run > ran\n").expect("write");
@@ -60,29 +64,9 @@ async fn no_credentials_are_sent_over_plain_http(#[case] user: &str, #[case] imp
     );
     fs::write(folder.path().join("kubeconfig"), kubeconfig).expect("write");
     let config = Config::from_kubeconfig(&folder.path().join("kubeconfig")).await.expect("load kubeconfig");
-    let client = Client::new(&config, ClientOptions::default()).expect("create client");
-    client.get_json("/version").await.expect("request");
-    let request = server.recv().await.expect("a request").to_lowercase();
+    client_of(&config).get_json("/version").await.expect("request");
+    let request = server.join_next().await.expect("a task").expect("one request").concat().to_lowercase();
     assert!(!request.contains("authorization"), "{request}");
     let sent = request.lines().find_map(|line| line.strip_prefix("impersonate-user: "));
     assert_eq!(sent, impersonated);
-}
-
-pub(crate) async fn serve_recorded() -> (String, tokio::sync::mpsc::UnboundedReceiver<String>) {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("bind");
-    let url = format!("http://{}", listener.local_addr().expect("local address"));
-    let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
-    let mut tasks = tokio::task::JoinSet::new();
-    tasks.spawn(async move {
-        let (mut connection, _) = listener.accept().await.expect("accept");
-        let mut head = vec![0; 8192];
-        let length = connection.read(&mut head).await.expect("read");
-        sender.send(String::from_utf8_lossy(&head[..length]).into_owned()).expect("send");
-        let response = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
-        connection.write_all(response).await.expect("write");
-    });
-    tasks.detach_all();
-    (url, receiver)
 }

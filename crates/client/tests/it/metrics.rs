@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube_controller_client::{Client, ClientOptions, Config, PrometheusMetrics, Resource, WatchParams};
+use kube_controller_client::{Client, ClientOptions, Config, PrometheusMetrics, WatchParams};
 use kube_dev_apiserver::{Fault, On};
 use prometheus::{Registry, TextEncoder};
 
-use crate::cluster::{cluster, config_map};
+use crate::cluster::{PODS, cluster, config_map};
 
 #[tokio::test]
 async fn request_metrics_match_client_go() {
@@ -21,8 +21,7 @@ async fn request_metrics_match_client_go() {
     server.faults().inject(Fault::too_many_requests(Duration::ZERO).on(On::writes()).times(1));
     client.create(&config_map("a")).await.expect("create");
     client.get::<ConfigMap>("default", "nobody").await.expect_err("object exists");
-    let pods = Resource { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
-    drop(client.watch(&pods, None, &WatchParams::default()).await.expect("watch"));
+    drop(client.watch(&PODS, None, &WatchParams::default()).await.expect("watch"));
     let url = server.url();
     let shutdown = server.shutdown();
     shutdown.await;

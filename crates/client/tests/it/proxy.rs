@@ -5,14 +5,16 @@ use std::sync::{Arc, Mutex};
 
 use display_full_error::DisplayFullErrorExt as _;
 use http::header::AUTHORIZATION;
-use kube_controller_client::{Client, ClientOptions, Config, Error, Resource, TransportKind, WatchParams};
+use kube_controller_client::{Client, Config, Error, TransportKind, WatchParams};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use crate::{master::serve_recorded, tls};
-
-const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
+use crate::{
+    cluster::{PODS, client_of},
+    failures::{OK, serve},
+    tls,
+};
 
 /// A proxy that connects to one server, whatever the requested address.
 struct Proxy {
@@ -83,15 +85,13 @@ async fn socks(near: &mut TcpStream) -> (String, &'static [u8]) {
     (format!("{}:{port}", String::from_utf8(domain).expect("UTF-8")), &[5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
 }
 
-async fn client(server: &tls::Tls, address: &str, proxy_url: &str) -> Result<Client, String> {
+async fn client(server: &tls::Tls, address: &str, proxy_url: &str) -> Client {
     let folder = tempfile::tempdir().expect("tempdir");
-    drop(tls::client(folder.path(), server).await);
-    let path = folder.path().join("admin.conf");
+    let path = server.write_kubeconfig(folder.path());
     let kubeconfig = fs::read_to_string(&path).expect("read kubeconfig");
     let with_proxy = format!("server: '{address}', tls-server-name: localhost, proxy-url: '{proxy_url}'");
     fs::write(&path, kubeconfig.replace(&format!("server: '{}'", server.url), &with_proxy)).expect("write");
-    let config = Config::from_kubeconfig(&path).await.map_err(|error| error.to_string_full())?;
-    Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).map_err(|error| error.to_string_full())
+    client_of(&Config::from_kubeconfig(&path).await.expect("load kubeconfig"))
 }
 
 fn address(server: &tls::Tls) -> String {
@@ -103,7 +103,7 @@ async fn https_goes_through_a_tunnel() {
     let server = tls::serve(&["h2"]).await;
     let proxy = Proxy::start(&address(&server)).await;
     let url = format!("http://Aladdin:open%20sesame@{}", proxy.address);
-    let client = client(&server, "https://api.test:6443", &url).await.expect("create client");
+    let client = client(&server, "https://api.test:6443", &url).await;
     client.get_json("/version").await.expect("request");
     let _watch = client.watch(&PODS, None, &WatchParams::default()).await.expect("watch");
     let received = proxy.received();
@@ -122,14 +122,14 @@ async fn https_goes_through_a_tunnel() {
 
 #[tokio::test]
 async fn http_goes_through_a_tunnel() {
-    let (server, mut requests) = serve_recorded().await;
+    let (server, mut requests) = serve(vec![OK]).await;
     let proxy = Proxy::start(server.strip_prefix("http://").expect("plain HTTP")).await;
     let url = format!("http://user:pass@{}", proxy.address);
-    let client = client(&tls::serve(&["h2"]).await, "http://api.test:8080", &url).await.expect("create client");
+    let client = client(&tls::serve(&["h2"]).await, "http://api.test:8080", &url).await;
     client.get_json("/version").await.expect("request");
     let received = proxy.received();
     assert!(received[0].starts_with("CONNECT api.test:8080 HTTP/1.1\r\n"), "{received:?}");
-    let request = requests.recv().await.expect("a request");
+    let request = &requests.join_next().await.expect("a task").expect("one request")[0];
     assert!(request.starts_with("GET /version HTTP/1.1\r\n"), "{request}");
 }
 
@@ -138,7 +138,7 @@ async fn socks_proxies_resolve_names() {
     let server = tls::serve(&["h2"]).await;
     let proxy = Proxy::start(&address(&server)).await;
     let url = format!("socks5://{}", proxy.address);
-    let client = client(&server, "https://api.test", &url).await.expect("create client");
+    let client = client(&server, "https://api.test", &url).await;
     client.get_json("/version").await.expect("request");
     assert_eq!(proxy.received(), ["api.test:443"]);
 }
@@ -148,7 +148,7 @@ async fn proxy_error_names_the_proxy_without_its_password() {
     let server = tls::serve(&["h2"]).await;
     let proxy = Proxy::start(&address(&server)).await;
     let url = format!("http://user:secret@{}", proxy.address);
-    let client = client(&server, "https://api.refused", &url).await.expect("create client");
+    let client = client(&server, "https://api.refused", &url).await;
     let error = client.get_json("/version").await.expect_err("request succeeded");
     assert!(matches!(error, Error::Transport { kind: TransportKind::Connect, .. }), "{error:?}");
     let text = error.to_string_full();

@@ -5,13 +5,10 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube_controller_client::{Client, ClientOptions, Config, Error, ListParams, WatchParams};
 use kube_dev_apiserver::On;
-use kube_wire::Resource;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::cluster::{cluster, config_map};
-
-const CONFIG_MAPS: Resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
+use crate::cluster::{CONFIG_MAPS, cluster, config_map};
 
 #[tokio::test]
 async fn a_read_only_client_sends_no_write_and_does_not_retry() {

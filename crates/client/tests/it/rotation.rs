@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
 use futures::StreamExt as _;
-use kube_controller_client::{Client, ClientOptions, Config, Resource, WatchParams};
+use kube_controller_client::{Client, Config, WatchParams};
 use kube_dev_apiserver::{On, Server, Transport, User};
 use kube_endpoints_testing::wait_for_bytes;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-const MAPS: Resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
+use crate::cluster::{CONFIG_MAPS, client_of};
+
 const MINUTE: Duration = Duration::from_secs(60);
 /// Four checks of the files, which are every 30 s, and a part of an interval: a check that reads a file while it is written back
 /// takes the content before for a new one.
@@ -73,8 +74,7 @@ impl Rig {
         let user = user.replace("FOLDER", &folder.path().display().to_string());
         fs::write(folder.path().join("kubeconfig"), kubeconfig(&server, &user)).expect("write");
         let config = Config::from_kubeconfig(&folder.path().join("kubeconfig")).await.expect("load kubeconfig");
-        let client =
-            Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("create client");
+        let client = client_of(&config);
         let mut tasks = wait_for_bytes();
         let follow = config.follow_files();
         tasks.spawn(async move { match follow.await {} });
@@ -100,12 +100,12 @@ fn token(server: &Server, user: &str) -> String {
 async fn new_client_certificate_is_used_and_watches_reconnect() {
     let rig = Rig::start("client-certificate: user.crt, client-key: user.key").await;
     assert_eq!(rig.user().await, "alice");
-    let mut watch = rig.client.watch(&MAPS, None, &WatchParams::default()).await.expect("watch");
+    let mut watch = rig.client.watch(&CONFIG_MAPS, None, &WatchParams::default()).await.expect("watch");
     write_certificate(&rig.server, rig.folder.path(), "bob");
     let end = timeout(MINUTE, async { while watch.next().await.is_some_and(|chunk| chunk.is_ok()) {} }).await;
     assert!(end.is_ok(), "the watch did not end");
     assert_eq!(rig.user().await, "bob");
-    let _watch = rig.client.watch(&MAPS, None, &WatchParams::default()).await.expect("watch");
+    let _watch = rig.client.watch(&CONFIG_MAPS, None, &WatchParams::default()).await.expect("watch");
     let watches = rig.server.requests().matching(&On::any().verb("watch"));
     assert_eq!(watches.last().expect("no watch").user, "bob");
     rig.server.shutdown().await;
@@ -114,7 +114,7 @@ async fn new_client_certificate_is_used_and_watches_reconnect() {
 #[tokio::test(start_paused = true)]
 async fn invalid_files_are_ignored() {
     let rig = Rig::start("client-certificate: user.crt, client-key: user.key").await;
-    let mut watch = rig.client.watch(&MAPS, None, &WatchParams::default()).await.expect("watch");
+    let mut watch = rig.client.watch(&CONFIG_MAPS, None, &WatchParams::default()).await.expect("watch");
     for (name, content) in [("user.key", "half a k"), ("kubeconfig", "{{{{"), ("ca.crt", "")] {
         let before = fs::read(rig.file(name)).expect("read");
         fs::write(rig.file(name), content).expect("write");
@@ -171,7 +171,7 @@ async fn another_current_context_is_not_followed() {
 #[tokio::test(start_paused = true)]
 async fn token_rotation_keeps_connections() {
     let rig = Rig::start("tokenFile: token").await;
-    let mut watch = rig.client.watch(&MAPS, None, &WatchParams::default()).await.expect("watch");
+    let mut watch = rig.client.watch(&CONFIG_MAPS, None, &WatchParams::default()).await.expect("watch");
     assert_eq!(rig.user().await, "alice");
     fs::write(rig.file("token"), token(&rig.server, "bob")).expect("write");
     let _ = timeout(MINUTE, async { while watch.next().await.is_some_and(|chunk| chunk.is_ok()) {} })

@@ -4,15 +4,14 @@ use display_full_error::DisplayFullErrorExt as _;
 use http::Method;
 use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube_controller_client::{Client, ClientOptions, Config};
+use kube_controller_client::{Client, Config};
 use kube_dev_apiserver::{Fault, LoggedRequest, On, Server};
 
-use crate::cluster::{cluster, config_map};
+use crate::cluster::{client_of, cluster, config_map};
 
 fn client_of_account(server: &Server, admin: Client, namespace: &str) -> Client {
     let config = Config::from_url(&server.url()).expect("valid URL");
-    let config = config.as_service_account(admin, namespace, "writer");
-    Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("create client")
+    client_of(&config.as_service_account(admin, namespace, "writer"))
 }
 
 fn token_requests() -> On {
@@ -123,7 +122,7 @@ async fn service_account_replaces_identity() {
     std::fs::write(&path, server.kubeconfig_for(owner)).expect("write kubeconfig");
     let config = Config::from_kubeconfig(&path).await.expect("load kubeconfig");
     let account = config.as_service_account(admin, "kube-system", "writer");
-    let client = Client::new(&account, ClientOptions::default()).expect("create client");
+    let client = client_of(&account);
     client.raw(Method::GET, "/api/v1/namespaces/default/configmaps", None, vec![]).await.expect("request");
     let _ = client.get::<ConfigMap>("default", "web").await;
     let users: Vec<String> =

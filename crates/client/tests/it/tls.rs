@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     pin::pin,
     sync::{
         Arc, Mutex,
@@ -187,16 +187,13 @@ async fn respond(
     Ok(Response::new(if watch { watches() } else { object() }))
 }
 
-/// Returns a client from a kubeconfig with the server's self-signed certificate as certificate authority.
-pub(crate) async fn client(directory: &Path, server: &Tls) -> Client {
-    client_with_timeouts(directory, server, Timeouts::default()).await
-}
-
-pub(crate) async fn client_with_timeouts(directory: &Path, server: &Tls, timeouts: Timeouts) -> Client {
-    let authority = directory.join("ca.crt");
-    fs::write(&authority, &server.certificate).expect("write");
-    let kubeconfig = format!(
-        "
+impl Tls {
+    /// Writes a kubeconfig with the server's self-signed certificate as certificate authority. Returns its path.
+    pub(crate) fn write_kubeconfig(&self, directory: &Path) -> PathBuf {
+        let authority = directory.join("ca.crt");
+        fs::write(&authority, &self.certificate).expect("write");
+        let kubeconfig = format!(
+            "
 apiVersion: v1
 kind: Config
 current-context: dev
@@ -204,12 +201,24 @@ contexts: [{{name: dev, context: {{cluster: dev, user: dev}}}}]
 clusters: [{{name: dev, cluster: {{server: '{}', certificate-authority: {}}}}}]
 users: [{{name: dev, user: {{token: a-token}}}}]
 ",
-        server.url,
-        authority.display(),
-    );
-    let path = directory.join("admin.conf");
-    fs::write(&path, kubeconfig).expect("write");
-    let config = Config::from_kubeconfig(&path).await.expect("load kubeconfig");
-    let options = ClientOptions { user_agent: "test/1.0".to_owned(), qps: 0.0, timeouts, ..ClientOptions::default() };
-    Client::new(&config, options).expect("create client")
+            self.url,
+            authority.display(),
+        );
+        let path = directory.join("admin.conf");
+        fs::write(&path, kubeconfig).expect("write");
+        path
+    }
+
+    /// Returns a client from that kubeconfig.
+    pub(crate) async fn client(&self) -> Client {
+        self.client_with_timeouts(Timeouts::default()).await
+    }
+
+    pub(crate) async fn client_with_timeouts(&self, timeouts: Timeouts) -> Client {
+        let directory = tempfile::tempdir().expect("tempdir");
+        let config = Config::from_kubeconfig(&self.write_kubeconfig(directory.path())).await.expect("load kubeconfig");
+        let user_agent = "test/1.0".to_owned();
+        let options = ClientOptions { user_agent, qps: 0.0, timeouts, ..ClientOptions::default() };
+        Client::new(&config, options).expect("create client")
+    }
 }
