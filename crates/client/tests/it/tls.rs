@@ -58,39 +58,33 @@ pub(crate) enum ConnectionMode {
 
 /// Starts a server that responds with an empty object, and to watches with a body that never ends.
 pub(crate) async fn serve(alpn: &[&str]) -> Tls {
-    serve_watches(alpn, || stream(futures::stream::pending())).await
+    start(IsCa::NoCa, alpn, endless_watches(), None).await
 }
 
 pub(crate) fn stream(chunks: impl Stream<Item = Bytes> + Send + Sync + 'static) -> Body {
     BodyExt::boxed(StreamBody::new(chunks.map(|chunk| Ok(Frame::data(chunk)))))
 }
 
+fn endless_watches() -> Watches {
+    Arc::new(|| stream(futures::stream::pending()))
+}
+
 /// Starts a server that responds to watches with these bodies, and to other requests with an empty object.
 pub(crate) async fn serve_watches(alpn: &[&str], watches: impl Fn() -> Body + Send + Sync + 'static) -> Tls {
-    serve_certified(IsCa::NoCa, alpn, watches).await
+    start(IsCa::NoCa, alpn, Arc::new(watches), None).await
 }
 
 /// Starts a server whose certificate is its own certificate authority, as `openssl req -x509` makes it.
 pub(crate) async fn serve_as_authority() -> Tls {
-    let watches = || stream(futures::stream::pending());
-    serve_certified(IsCa::Ca(BasicConstraints::Unconstrained), &["h2"], watches).await
+    start(IsCa::Ca(BasicConstraints::Unconstrained), &["h2"], endless_watches(), None).await
 }
 
 /// Starts a server that answers the first request of the first connection with `frames`, and others with an empty object.
 pub(crate) async fn serve_frames(frames: &'static [u8]) -> Tls {
-    start(IsCa::NoCa, &["h2"], || stream(futures::stream::pending()), Some(frames)).await
+    start(IsCa::NoCa, &["h2"], endless_watches(), Some(frames)).await
 }
 
-async fn serve_certified(is_ca: IsCa, alpn: &[&str], watches: impl Fn() -> Body + Send + Sync + 'static) -> Tls {
-    start(is_ca, alpn, watches, None).await
-}
-
-async fn start(
-    is_ca: IsCa,
-    alpn: &[&str],
-    watches: impl Fn() -> Body + Send + Sync + 'static,
-    frames: Option<&'static [u8]>,
-) -> Tls {
+async fn start(is_ca: IsCa, alpn: &[&str], watches: Watches, frames: Option<&'static [u8]>) -> Tls {
     let mut parameters = CertificateParams::new(["localhost".to_owned()]).expect("certificate parameters");
     parameters.is_ca = is_ca;
     let signing_key = KeyPair::generate().expect("generate key");
@@ -104,7 +98,7 @@ async fn start(
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
     let url = format!("https://localhost:{}", listener.local_addr().expect("local address").port());
-    let (requests, watches): (_, Watches) = (ReceivedRequests::default(), Arc::new(watches));
+    let requests = ReceivedRequests::default();
     let (mode, modes) = watch::channel(ConnectionMode::Serve);
     let received = requests.clone();
     let mut tasks = JoinSet::new();
