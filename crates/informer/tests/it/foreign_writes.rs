@@ -1,22 +1,22 @@
 //! Handlers that get only the writes of other clients.
 
-use std::{
-    sync::mpsc::{Receiver, channel},
-    time::Duration,
-};
+use std::time::Duration;
 
 use kube_informer::{HandlerHandle, HandlerOptions, Informer, ManualSource, OwnWrite, WriteThrough};
 use rstest::rstest;
 use tokio::time::advance;
 
-use crate::thing::Thing;
+use crate::{
+    log::{Log, record_with},
+    thing::Thing,
+};
 
 /// An informer with `a@5` at version 5, a controller that writes, and the events of a handler of foreign writes.
 struct Rig {
     informer: Informer<Thing>,
     source: ManualSource<Thing>,
     writes: WriteThrough<Thing>,
-    received: Receiver<String>,
+    log: Log,
     handler: HandlerHandle,
 }
 
@@ -24,11 +24,9 @@ impl Rig {
     fn new() -> Rig {
         let (informer, source) = ManualSource::new();
         let writer = informer.add_handler(|_| {});
-        let (sent, received) = channel();
-        let options = HandlerOptions::named("foreign").foreign_writes();
-        let handler = informer.add_handler_with(options, move |event| drop(sent.send(format!("{event:?}"))));
+        let (log, handler) = record_with(&informer, HandlerOptions::named("foreign").foreign_writes());
         source.replace([thing(5)], "5");
-        Rig { writes: informer.write_through(&writer), informer, source, received, handler }
+        Rig { writes: informer.write_through(&writer), informer, source, log, handler }
     }
 
     fn begin(&self) -> OwnWrite<Thing> {
@@ -37,7 +35,7 @@ impl Rig {
 
     fn events(&self) -> Vec<String> {
         self.source.deliver();
-        self.received.try_iter().collect()
+        self.log.events()
     }
 }
 
@@ -52,10 +50,9 @@ fn neither_initial_nor_unchanged_objects_are_delivered() {
     assert!(rig.handler.has_synced());
     rig.source.replace([thing(5)], "6");
     assert_eq!(rig.events(), [""; 0], "a relist without differences");
-    let (sent, late) = channel();
-    rig.informer.add_handler_with(HandlerOptions::default().foreign_writes(), move |event| drop(sent.send(event)));
+    let (late, _) = record_with(&rig.informer, HandlerOptions::default().foreign_writes());
     rig.source.deliver();
-    assert_eq!(late.try_iter().count(), 0, "added after the first list");
+    assert_eq!(late.take(), "", "added after the first list");
 }
 
 #[test]

@@ -11,8 +11,13 @@ pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Log {
     /// Returns the events since the last call.
+    pub(crate) fn events(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().expect("not poisoned"))
+    }
+
+    /// Returns the events since the last call, separated by commas.
     pub(crate) fn take(&self) -> String {
-        self.0.lock().expect("not poisoned").drain(..).collect::<Vec<_>>().join(", ")
+        self.events().join(", ")
     }
 }
 

@@ -2,10 +2,7 @@
 
 mod world;
 
-use std::sync::{
-    Arc,
-    mpsc::{Receiver, channel},
-};
+use std::sync::{Arc, mpsc::channel};
 
 use kube_informer::{Event, Informer, ManualSource, OwnWrite};
 use kube_wire::Object as _;
@@ -13,7 +10,10 @@ use proptest::prelude::*;
 use rstest::rstest;
 use world::{World, step};
 
-use crate::thing::Thing;
+use crate::{
+    log::{Log, record},
+    thing::Thing,
+};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
@@ -95,16 +95,11 @@ fn list_older_than_the_store_is_stored_unchanged(#[case] group: &str, #[case] ch
 
 #[test]
 fn the_writer_gets_no_event_of_its_writes_and_other_handlers_do() {
-    let (informer, source) = ManualSource::<Thing>::new();
-    let (sent, received) = channel();
-    let handler = |name: &'static str| {
-        let sent = sent.clone();
-        informer.add_handler(move |event| drop(sent.send(format!("{name} {event:?}"))))
-    };
-    let (writer, _other) = (handler("writer"), handler("other"));
-    source.replace([thing("u", 5)], "5");
+    let (informer, source) = stored([thing("u", 5)], "5");
+    let ((of_writer, writer), (of_other, _)) = (record(&informer), record(&informer));
     source.deliver();
-    received.try_iter().for_each(drop);
+    of_writer.take();
+    of_other.take();
 
     let writes = informer.write_through(&writer);
     writes.begin("shop", "a").written(thing("u", 7));
@@ -113,19 +108,18 @@ fn the_writer_gets_no_event_of_its_writes_and_other_handlers_do() {
     source.apply(thing("u", 6));
     source.delete(thing("u", 8));
     source.deliver();
-    assert_eq!(received.try_iter().collect::<Vec<_>>(), ["other Updated shop/a@7", "other Deleted shop/a@7"]);
+    assert_eq!((&*of_writer.take(), &*of_other.take()), ("", "Updated shop/a@7, Deleted shop/a@7"));
     assert!(informer.lister().is_empty());
 }
 
 /// Returns an informer whose only handler has a write in progress of an object stored at version 5, and its events.
-fn writing() -> (Informer<Thing>, ManualSource<Thing>, Receiver<String>, OwnWrite<Thing>) {
+fn writing() -> (Informer<Thing>, ManualSource<Thing>, Log, OwnWrite<Thing>) {
     let (informer, source) = stored([thing("u", 5)], "5");
-    let (sent, received) = channel();
-    let handler = informer.add_handler(move |event| drop(sent.send(format!("{event:?}"))));
+    let (log, handler) = record(&informer);
     source.deliver();
-    received.try_iter().for_each(drop);
+    log.take();
     let write = informer.write_through(&handler).begin("shop", "a");
-    (informer, source, received, write)
+    (informer, source, log, write)
 }
 
 /// Events that arrive before the response to the write are deferred until it arrives.
@@ -136,15 +130,15 @@ fn writer_gets_foreign_events_that_arrive_during_its_write(
     #[case] answer: fn(OwnWrite<Thing>),
     #[case] expected: &[&str],
 ) {
-    let (informer, source, received, write) = writing();
+    let (informer, source, log, write) = writing();
     for version in [6, 7, 8] {
         source.apply(thing("u", version));
     }
     source.deliver();
-    assert_eq!(received.try_iter().count(), 0, "events wait for the response");
+    assert_eq!(log.take(), "", "events wait for the response");
     answer(write);
     source.deliver();
-    assert_eq!(received.try_iter().collect::<Vec<_>>(), expected);
+    assert_eq!(log.events(), expected);
     assert_eq!(informer.lister().list()[0].text(), "a@8");
 }
 
@@ -153,12 +147,12 @@ fn writer_gets_foreign_events_that_arrive_during_its_write(
 #[case::written(|write: OwnWrite<Thing>| write.written(thing("u", 7)), &["Updated shop/a@6"])]
 #[case::lost(drop, &["Updated shop/a@6", "Updated shop/a@7"])]
 fn list_does_not_overtake_deferred_events(#[case] answer: fn(OwnWrite<Thing>), #[case] expected: &[&str]) {
-    let (_informer, source, received, write) = writing();
+    let (_informer, source, log, write) = writing();
     source.apply(thing("u", 6));
     source.replace([thing("u", 7)], "7");
     source.deliver();
-    assert_eq!(received.try_iter().count(), 0, "events wait for the response");
+    assert_eq!(log.take(), "", "events wait for the response");
     answer(write);
     source.deliver();
-    assert_eq!(received.try_iter().collect::<Vec<_>>(), expected);
+    assert_eq!(log.events(), expected);
 }
