@@ -12,7 +12,7 @@ use k8s_openapi::{
     api::core::v1::{ConfigMap, Namespace},
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use kube_controller_client::{Client, ListParams};
+use kube_controller_client::{Client, Config, ListParams};
 use kube_dev_apiserver::{End, Fault, History, On, Server};
 use kube_endpoints_testing::LIMIT;
 use kube_informer::{BackoffPolicy, Informer};
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     replay::Replay,
-    server::{client, client_with_encoding},
+    server::{client_of, client_with_encoding},
     thing::Thing,
 };
 
@@ -52,7 +52,8 @@ async fn a_thousand_schedules_end_in_the_state_of_the_server() {
         // Creating a client costs more than a schedule, so the schedules of a server share two. Faults break single
         // connections.
         let encoding = if seed % 2 == 0 { Encoding::Protobuf } else { Encoding::Json };
-        servers.push((server.clone(), client(&server.url()), client_with_encoding(encoding, &server.url())));
+        let config = Config::from_url(&server.url()).expect("a valid URL");
+        servers.push((server, client_of(&config), client_with_encoding(encoding, &config)));
     }
     let mut running = JoinSet::new();
     for seed in seeds {

@@ -1,13 +1,10 @@
 //! The encoding that the informer requests, and the failures after which it requests JSON.
 
-use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
-use kube_informer::wait_for_sync;
 use rstest::rstest;
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
 use crate::exchange::{bookmark, event, informer, list, status};
+use crate::server::run;
 
 fn stream(open: bool) -> Response {
     frames([event("ADDED", "a", 3), bookmark(5, true)], open)
@@ -40,9 +37,7 @@ async fn falls_back_to_json_if_protobuf_fails(#[case] responses: Vec<Response>, 
     let count = responses.len();
     let script = Script::serve(responses).await;
     let informer = informer(&script);
-    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
-    tasks.spawn(informer.run(stop.clone()));
-    wait_for_sync([&informer.store_synced()], LIMIT).await.expect("the informer syncs");
+    let _tasks = run(&informer).await;
     assert_eq!(informer.lister().list().iter().map(|it| it.text()).collect::<Vec<_>>(), ["a@3"]);
     let requests: Vec<_> = script
         .requests(count)
@@ -58,6 +53,4 @@ async fn falls_back_to_json_if_protobuf_fails(#[case] responses: Vec<Response>, 
         })
         .collect();
     assert_eq!(requests.join(", "), expect);
-    stop.cancel();
-    tasks.join_all().await;
 }

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::scripted::{End, Response, Script, frames, ok};
 use kube_informer::{Builder, Informer, wait_for_sync};
@@ -10,7 +9,7 @@ use rstest::rstest;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::thing::Thing;
+use crate::{server::client, thing::Thing};
 
 pub(crate) fn list(version: u64, things: &[(&str, u64)]) -> String {
     let items: Vec<_> = things.iter().map(|(name, version)| object(name, *version)).collect();
@@ -48,9 +47,7 @@ pub(crate) fn informer(script: &Script) -> Informer<Thing> {
 }
 
 pub(crate) fn builder(script: &Script) -> Builder<Thing> {
-    let config = Config::from_url(&script.url()).expect("a valid URL");
-    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
-    Informer::builder(Client::new(&config, options).expect("a client")).namespace("shop")
+    Informer::builder(client(&script.url())).namespace("shop")
 }
 
 /// `GET …?watch=true&resourceVersion=5&timeoutSeconds=347&…` -> `watch 5`
@@ -294,8 +291,7 @@ async fn stream(#[case] responses: Vec<Response>, #[case] stored: &str, #[case] 
 #[tokio::test]
 async fn request_urls_match_upstream() {
     let script = Script::serve([status(422, "Invalid", ""), ok(list(5, &[])), frames([], true)]).await;
-    let config = Config::from_url(&script.url()).unwrap();
-    let client = Client::new(&config, ClientOptions::default()).unwrap();
+    let client = client(&script.url());
     let informer = Informer::<Thing>::builder(client).label_selector("app=web,!canary").field_selector("a=b").build();
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();

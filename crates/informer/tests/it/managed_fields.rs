@@ -3,12 +3,9 @@
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::{FieldTracking, Server};
-use kube_endpoints_testing::LIMIT;
-use kube_informer::{Informer, wait_for_sync};
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
+use kube_informer::Informer;
 
-use crate::thing::Thing;
+use crate::{server::run, thing::Thing};
 
 /// Returns how many bytes the server sends until the store of an informer is filled.
 async fn sent_until_sync(managed_fields_opt_out: bool) -> u64 {
@@ -31,12 +28,9 @@ async fn sent_until_sync(managed_fields_opt_out: bool) -> u64 {
     let data = Some((0..200).map(|key| (format!("key-{key}"), String::new())).collect());
     client("writer").create(&ConfigMap { metadata, data, ..ConfigMap::default() }).await.expect("created");
     let informer: Informer<Thing> = Informer::builder(client("informer")).namespace("default").build();
-    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
-    tasks.spawn(informer.run(stop.clone()));
-    wait_for_sync([&informer.store_synced()], LIMIT).await.expect("the informer syncs");
+    let tasks = run(&informer).await;
     let sent = server.traffic().iter().filter(|it| it.user_agent == "informer").map(|it| it.sent).sum();
-    stop.cancel();
-    tasks.join_all().await;
+    drop(tasks);
     server.shutdown().await;
     sent
 }

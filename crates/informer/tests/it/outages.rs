@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube_controller_client::{Client, ClientOptions, Config};
+use kube_controller_client::{Client, Config};
 use kube_dev_apiserver::{History, On, Server};
 use kube_endpoints_testing::until;
 use kube_informer::{Informer, wait_for_sync};
@@ -23,7 +23,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tower::{BoxError, ServiceExt as _, service_fn};
 
-use crate::thing::Thing;
+use crate::{server::client_of, thing::Thing};
 
 /// What the server does instead of its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,6 +132,20 @@ pub(crate) async fn create(client: &Client, informer: usize, name: &str) {
     client.create(&ConfigMap { metadata, ..ConfigMap::default() }).await.expect("created");
 }
 
+/// Creates the namespaces of the informers, runs these, and waits until they have synced.
+pub(crate) async fn start(server: &Server, informers: &[Informer<Thing>]) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    for (it, informer) in informers.iter().enumerate() {
+        let metadata = serde_json::json!({"name": namespace(it)});
+        let object = serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata});
+        server.load([object]).expect("loads");
+        tasks.spawn(informer.run(CancellationToken::new()));
+    }
+    let handles: Vec<_> = informers.iter().map(Informer::store_synced).collect();
+    wait_for_sync(&handles, Duration::from_secs(30)).await.expect("synced");
+    tasks
+}
+
 const INTERNAL: &str = r#"{"kind":"Status","code":500,"reason":"InternalError","message":"m"}"#;
 const EXPIRED: &str = r#"{"kind":"Status","reason":"Expired"}"#;
 
@@ -157,22 +171,11 @@ async fn stores_are_right_soon_after_an_outage(
     #[values(false, true)] alone: bool,
 ) {
     let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
-    let options = || ClientOptions { qps: 0.0, ..ClientOptions::default() };
     let outages = Outages::default();
-    let reader = Client::new(&outages.config(&server), options()).expect("a client");
-    let writer = Client::new(&Config::from_service(server.service()), options()).expect("a client");
-    let mut tasks = JoinSet::new();
-    let informers: Vec<_> = (0..5)
-        .map(|it| Informer::<Thing>::builder(reader.clone()).namespace(&namespace(it)).build())
-        .inspect(|informer| drop(tasks.spawn(informer.run(CancellationToken::new()))))
-        .collect();
-    for it in 0..informers.len() {
-        server
-            .load([serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace(it)}})])
-            .expect("loads");
-    }
-    let handles: Vec<_> = informers.iter().map(Informer::store_synced).collect();
-    wait_for_sync(&handles, Duration::from_secs(30)).await.expect("synced");
+    let (reader, writer) = (client_of(&outages.config(&server)), client_of(&Config::from_service(server.service())));
+    let informers: Vec<_> =
+        (0..5).map(|it| Informer::<Thing>::builder(reader.clone()).namespace(&namespace(it)).build()).collect();
+    let _tasks = start(&server, &informers).await;
     sleep(Duration::from_secs(60)).await;
 
     outages.begin(outage, if alone { "shop-0" } else { "" });

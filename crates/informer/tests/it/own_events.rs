@@ -8,7 +8,7 @@ use futures::{StreamExt as _, channel::mpsc};
 use http::{Request, Response, header::CONTENT_TYPE};
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
-use kube_controller_client::{Client, ClientOptions, Config};
+use kube_controller_client::Config;
 use kube_endpoints_testing::{LIMIT, until};
 use kube_informer::{Informer, wait_for_sync};
 use kube_wire::{Encoding, Object as _};
@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
 use crate::messages::{bookmark, frame, thing};
+use crate::server::client_of;
 use crate::thing::Thing;
 
 #[tokio::test]
@@ -30,8 +31,7 @@ async fn event_of_an_own_write_is_not_decoded() {
         let response = Response::builder().header(CONTENT_TYPE, media_type).body(StreamBody::new(frames));
         async { Ok::<_, Infallible>(response.expect("a response")) }
     });
-    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
-    let client = Client::new(&Config::from_service(service), options).expect("a client");
+    let client = client_of(&Config::from_service(service));
     let informer = Informer::<Thing>::builder(client).namespace("shop").build();
     let handle = informer.add_handler(|_| {});
     let (lister, stop) = (informer.lister(), CancellationToken::new());

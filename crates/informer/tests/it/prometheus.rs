@@ -3,12 +3,11 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use ::prometheus::{Registry, TextEncoder};
-use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoints_testing::upstream_metrics;
 use kube_informer::{GuardOutcome, HandlerOptions, Informer, InformerMetricsProvider as _, PrometheusMetrics};
 use kube_wire::Resource;
 
-use crate::thing::Thing;
+use crate::{server::client, thing::Thing};
 
 const RESOURCES: [Resource; 5] = [
     Resource::namespaced("", "v1", "pods", "Pod"),
@@ -17,11 +16,6 @@ const RESOURCES: [Resource; 5] = [
     Resource::cluster("", "v1", "nodes", "Node"),
     Resource::namespaced("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"),
 ];
-
-fn client() -> Client {
-    let config = Config::from_url("http://127.0.0.1:1").expect("a valid URL");
-    Client::new(&config, ClientOptions::default()).expect("a client")
-}
 
 fn print(registry: &Registry) -> String {
     TextEncoder::new().encode_to_string(&registry.gather()).expect("text")
@@ -43,7 +37,7 @@ fn schema(exposition: &str) -> Vec<String> {
 async fn names_help_types_labels_and_buckets_match_upstream() {
     let registry = Registry::new();
     let metrics = PrometheusMetrics::register(&registry, "kube-controller-manager").expect("an empty registry");
-    let client = client();
+    let client = client("http://127.0.0.1:1");
     for resource in RESOURCES {
         drop(Informer::<Thing>::builder(client.clone()).resource(resource).metrics(metrics.clone()).build());
     }
@@ -98,7 +92,7 @@ fn held_lists_are_counted_and_shown() {
 async fn queue_length_and_lag_show_a_slow_handler() {
     let registry = Registry::new();
     let metrics = PrometheusMetrics::register(&registry, "m").expect("an empty registry");
-    let (informer, source) = Informer::<Thing>::builder(client()).metrics(metrics).build_manual();
+    let (informer, source) = Informer::<Thing>::builder(client("http://127.0.0.1:1")).metrics(metrics).build_manual();
     informer.add_handler_with(HandlerOptions::named("slow"), |_| {});
     let thing = |name, version| Thing::new(name, version, "");
     source.replace([thing("a", 1), thing("b", 2)], "1000000000000002");

@@ -3,10 +3,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoints_testing::scripted::{End, Response, Script, frames, ok};
 use kube_endpoints_testing::{LIMIT, LogLines};
-use kube_informer::{Informer, wait_for_sync};
+use kube_informer::wait_for_sync;
 use tokio::{
     sync::{Notify, watch},
     task::JoinSet,
@@ -16,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tracing_subscriber::fmt;
 
 use crate::{
-    exchange::{bookmark, event, list},
+    exchange::{bookmark, event, informer, list},
     thing::Thing,
 };
 
@@ -31,9 +30,7 @@ struct Running {
 
 impl Running {
     fn start(script: &Script) -> Self {
-        let config = Config::from_url(&script.url()).expect("a valid URL");
-        let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client");
-        let informer = Informer::<Thing>::builder(client).namespace("shop").build();
+        let informer = informer(script);
         let handle = informer.add_handler(drop);
         let mut tasks = JoinSet::new();
         tasks.spawn(informer.run(CancellationToken::new()));

@@ -1,15 +1,12 @@
 //! Custom resources: types of the author's, and resources that are known only at run time.
 
 use kube_dev_apiserver::{Config, CustomKind, Server};
-use kube_endpoints_testing::LIMIT;
-use kube_informer::{Informer, wait_for_sync};
-use kube_wire::{Decode, Dynamic, Resource};
+use kube_informer::Informer;
+use kube_wire::{Decode as _, Dynamic, Resource};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
-use crate::server::client;
+use crate::server::{client, run};
 
 /// Spec from which kube derives the type `Widget`.
 #[derive(Debug, Clone, kube::CustomResource, Serialize, Deserialize)]
@@ -30,13 +27,6 @@ async fn start() -> Server {
     server
 }
 
-async fn sync<T: Decode>(informer: &Informer<T>) -> JoinSet<()> {
-    let mut tasks = JoinSet::new();
-    tasks.spawn(informer.run(CancellationToken::new()));
-    wait_for_sync([&informer.store_synced()], LIMIT).await.expect("the informer syncs");
-    tasks
-}
-
 /// kube returns the names only at run time, so the macro cannot take them from the type.
 #[test]
 fn resource_is_that_of_the_derived_type() {
@@ -49,7 +39,7 @@ fn resource_is_that_of_the_derived_type() {
 async fn type_that_kube_derives_is_cached() {
     let server = start().await;
     let informer = Informer::<Widget>::builder(client(&server.url())).build();
-    let _tasks = sync(&informer).await;
+    let _tasks = run(&informer).await;
     let widget = informer.lister().get("default", "w").expect("cached");
     assert_eq!(widget.spec.size, 3);
     server.shutdown().await;
@@ -60,7 +50,7 @@ async fn resource_of_run_time_is_listed_and_watched() {
     let server = start().await;
     let resource = Resource::discovered("example.com", "v1", "widgets", "Widget", true);
     let informer = Informer::<Dynamic>::builder(client(&server.url())).resource(resource).build();
-    let _tasks = sync(&informer).await;
+    let _tasks = run(&informer).await;
     let size = || informer.lister().get("default", "w").map(|it| it.value["spec"]["size"].clone());
     assert_eq!(size(), Some(json!(3)));
     let (changed, mut changes) = tokio::sync::watch::channel(());

@@ -2,20 +2,17 @@
 
 use std::time::Duration;
 
-use kube_controller_client::{Client, ClientOptions, Config};
+use kube_controller_client::Config;
 use kube_dev_apiserver::{On, Server};
 use kube_endpoints_testing::LogLines;
-use kube_informer::{Informer, RestoreSignal, wait_for_sync};
+use kube_informer::{Informer, RestoreSignal};
 use rstest::rstest;
-use tokio::{
-    task::JoinSet,
-    time::{Instant, sleep, timeout},
-};
-use tokio_util::sync::CancellationToken;
+use tokio::time::{Instant, sleep, timeout};
 use tracing_subscriber::fmt;
 
 use crate::{
-    outages::{Outage, Outages, create, namespace},
+    outages::{Outage, Outages, create, namespace, start},
+    server::client_of,
     thing::Thing,
 };
 
@@ -32,26 +29,15 @@ async fn stores_are_settled_once_all_have_the_restored_state(#[case] bump: Optio
     let writer = lines.clone();
     let _guard = tracing::subscriber::set_default(fmt().with_writer(move || writer.clone()).with_ansi(false).finish());
     let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
-    let options = || ClientOptions { qps: 0.0, ..ClientOptions::default() };
     let (outages, signal) = (Outages::default(), RestoreSignal::default());
-    let reader = Client::new(&outages.config(&server), options()).expect("a client");
-    let writer = Client::new(&Config::from_service(server.service()), options()).expect("a client");
-    let mut tasks = JoinSet::new();
-    let mut informers = Vec::new();
+    let (reader, writer) = (client_of(&outages.config(&server)), client_of(&Config::from_service(server.service())));
+    let informer =
+        |it| Informer::<Thing>::builder(reader.clone()).namespace(&namespace(it)).restores(signal.clone()).build();
+    let informers: Vec<_> = (0..INFORMERS).map(informer).collect();
+    let _tasks = start(&server, &informers).await;
     for it in 0..INFORMERS {
-        let name = namespace(it);
-        server
-            .load([serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})])
-            .expect("loads");
         create(&writer, it, "old").await;
-        let builder = Informer::<Thing>::builder(reader.clone()).namespace(&name).restores(signal.clone());
-        informers.push(builder.build());
     }
-    for informer in &informers {
-        tasks.spawn(informer.run(CancellationToken::new()));
-    }
-    let handles: Vec<_> = informers.iter().map(Informer::store_synced).collect();
-    wait_for_sync(&handles, 30 * SECOND).await.expect("synced");
     let stored = || informers.iter().map(|informer| informer.lister().len()).collect::<Vec<_>>();
     let snapshot = server.snapshot();
     for it in 0..INFORMERS {

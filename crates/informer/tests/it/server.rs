@@ -7,20 +7,32 @@ use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::{ReservedPort, Server};
 use kube_endpoints_testing::{LIMIT, eventually, until};
 use kube_informer::{Informer, wait_for_sync};
-use kube_wire::{Encoding, Object as _};
+use kube_wire::{Decode, Encoding, Object as _};
 use tokio::{net::TcpListener, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::thing::Thing;
 
 pub(crate) fn client(url: &str) -> Client {
-    client_with_encoding(Encoding::Protobuf, url)
+    client_of(&Config::from_url(url).expect("a valid URL"))
+}
+
+/// Returns a client without rate limit.
+pub(crate) fn client_of(config: &Config) -> Client {
+    client_with_encoding(Encoding::Protobuf, config)
 }
 
 /// Returns a client that requests this encoding for types that support it.
-pub(crate) fn client_with_encoding(content_type: Encoding, url: &str) -> Client {
-    let config = Config::from_url(url).expect("a valid URL");
-    Client::new(&config, ClientOptions { qps: 0.0, content_type, ..ClientOptions::default() }).expect("a client")
+pub(crate) fn client_with_encoding(content_type: Encoding, config: &Config) -> Client {
+    Client::new(config, ClientOptions { qps: 0.0, content_type, ..ClientOptions::default() }).expect("a client")
+}
+
+/// Runs an informer, and waits until it has synced. It stops when the tasks are dropped.
+pub(crate) async fn run<T: Decode>(informer: &Informer<T>) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    tasks.spawn(informer.run(CancellationToken::new()));
+    wait_for_sync([&informer.store_synced()], LIMIT).await.expect("the informer syncs");
+    tasks
 }
 
 #[tokio::test]
@@ -52,10 +64,7 @@ async fn selectors_and_namespace_restrict_the_store() {
     }
     let informer = Informer::<Thing>::builder(direct.clone()).label_selector("app=web").build();
     let elsewhere = Informer::<Thing>::builder(direct).namespace("kube-system").build();
-    let mut tasks = JoinSet::new();
-    tasks.spawn(informer.run(CancellationToken::new()));
-    tasks.spawn(elsewhere.run(CancellationToken::new()));
-    wait_for_sync([&informer.store_synced(), &elsewhere.store_synced()], LIMIT).await.unwrap();
+    let _tasks = (run(&informer).await, run(&elsewhere).await);
     let names: Vec<_> = informer.lister().list().iter().map(|it| it.key().to_string()).collect();
     assert_eq!(names, ["default/a"]);
     assert!(elsewhere.lister().is_empty());
@@ -82,9 +91,7 @@ async fn restart_from_a_backup_causes_a_relist() {
         create(&things, name).await;
     }
     let informer = Informer::<Thing>::builder(things.clone()).namespace("default").build();
-    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
-    tasks.spawn(informer.run(stop.clone()));
-    wait_for_sync([&informer.store_synced()], LIMIT).await.unwrap();
+    let tasks = run(&informer).await;
     server.shutdown().await;
     // The informer connects once, in vain.
     let listener = until("free address", || TcpListener::bind(address), Result::is_ok).await.unwrap();
@@ -95,6 +102,6 @@ async fn restart_from_a_backup_causes_a_relist() {
     create(&things, "a").await;
     let stored = async || informer.lister().list().iter().map(|it| it.metadata.name.to_string()).collect::<Vec<_>>();
     eventually("names in the store", &vec!["a".to_owned()], stored).await;
-    stop.cancel();
+    drop(tasks);
     server.shutdown().await;
 }

@@ -11,7 +11,7 @@ use futures::{StreamExt as _, stream};
 use http::{Request, Response};
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
-use kube_controller_client::{Client, ClientOptions, Config};
+use kube_controller_client::Config;
 use kube_informer::{Informer, wait_for_sync};
 use rstest::rstest;
 use tokio::{
@@ -23,6 +23,7 @@ use tower::service_fn;
 
 use crate::{
     exchange::{bookmark, event, list},
+    server::client_of,
     thing::Thing,
 };
 
@@ -102,7 +103,7 @@ async fn streaming_list_without_its_bookmark_is_replaced_by_a_list(
         .filter_map(async |()| None);
         async { Ok::<_, Infallible>(Response::new(StreamBody::new(Box::pin(frames.chain(end))))) }
     });
-    let client = Client::new(&Config::from_service(service), ClientOptions::default()).expect("a client");
+    let client = client_of(&Config::from_service(service));
     let informer = Informer::<Thing>::builder(client).namespace("shop").build();
     let start = Instant::now();
     let mut tasks = JoinSet::new();
