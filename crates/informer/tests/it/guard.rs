@@ -74,13 +74,13 @@ async fn objects_that_wrong_lists_lack_stay_and_everything_else_goes_on(
     assert_eq!(world.deletions(), 1);
     sleep(seconds(wrong_for)).await;
     assert_eq!((world.stored(), world.deletions()), (THINGS, 0));
-    let lists = world.outcomes.all().len();
+    let lists = world.metrics.guarded().len();
     assert!(lists <= 6 + usize::try_from(wrong_for).expect("fits") / 10, "{lists} lists in {wrong_for} s");
 
     world.server.faults().remove(fault);
     sleep(RECHECKED).await;
     assert_eq!((world.stored(), world.deletions(), world.held()), (THINGS, 0, None));
-    assert_eq!(world.outcomes.all().last(), Some(&"withdrawn"));
+    assert_eq!(world.metrics.guarded().last().map(String::as_str), Some("withdrawn"));
     assert!(matches!(world.informer.progress().at(Instant::now()), CacheState::Synced { .. }));
 }
 
@@ -141,7 +141,7 @@ async fn objects_that_are_gone_are_removed_at_once(#[case] gone: usize, #[case] 
     eventually("things", &(THINGS - gone), async || world.stored()).await;
     assert!(relisted.elapsed() < seconds(3), "{:?}", relisted.elapsed());
     assert_eq!((world.deletions(), world.reads(), world.held()), (gone, reads, None));
-    assert_eq!(world.outcomes.all(), vec!["confirmed"; usize::from(reads > 0)]);
+    assert_eq!(world.metrics.guarded(), vec!["confirmed"; usize::from(reads > 0)]);
 }
 
 /// Objects of the same name are no longer those of the store.
@@ -158,7 +158,7 @@ async fn objects_that_were_created_again_do_not_contradict_a_list() {
         })
         .await;
     eventually("things", &40, async || world.stored()).await;
-    assert_eq!(world.outcomes.all(), ["confirmed"]);
+    assert_eq!(world.metrics.guarded(), ["confirmed"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -168,7 +168,7 @@ async fn deletions_on_the_watch_are_applied_at_once() {
     world.delete(0..THINGS).await;
     eventually("things", &0, async || world.stored()).await;
     assert!(start.elapsed() < seconds(1), "{:?}", start.elapsed());
-    assert_eq!((world.deletions(), world.outcomes.all()), (THINGS, Vec::new()));
+    assert_eq!((world.deletions(), world.metrics.guarded()), (THINGS, vec![]));
 }
 
 /// A list that is right in part must not remove the others.
@@ -244,6 +244,6 @@ async fn a_restored_state_is_believed() {
     eventually("things", &THINGS, async || world.stored()).await;
     world.server.restore(&snapshot);
     eventually("things", &10, async || world.stored()).await;
-    assert_eq!(world.outcomes.all(), ["confirmed"]);
+    assert_eq!(world.metrics.guarded(), ["confirmed"]);
     timeout(seconds(60), world.informer.catch_up(seconds(1))).await.expect("the list is of the restored state");
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
-use kube_informer::{HandlerMetrics, Informer, InformerMetrics, InformerMetricsProvider, RelistCause};
+use kube_informer::{GuardOutcome, HandlerMetrics, Informer, InformerMetrics, InformerMetricsProvider, RelistCause};
 use kube_wire::{Encoding, Resource, ResourceVersion};
 use rstest::rstest;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
@@ -16,11 +16,16 @@ use crate::{
     thing::Thing,
 };
 
-/// Records the calls.
+/// Records the calls, but not those about the queue of a handler.
 #[derive(Clone, Default)]
-struct Recorder(watch::Sender<Vec<String>>);
+pub(crate) struct Recorder(watch::Sender<Vec<String>>);
 
 impl Recorder {
+    /// Returns the decisions on guarded lists.
+    pub(crate) fn guarded(&self) -> Vec<String> {
+        self.0.borrow().iter().filter_map(|line| line.strip_prefix("guarded: ")).map(str::to_owned).collect()
+    }
+
     fn line(&self, line: impl Into<String>) {
         self.0.send_modify(|lines| lines.push(line.into()));
     }
@@ -66,9 +71,20 @@ impl InformerMetrics for Recorder {
         self.line(format!("{objects} at {version}"));
     }
 
-    fn handler(&self, _: &str) -> Arc<dyn HandlerMetrics> {
-        unreachable!("no handler was added")
+    fn guarded(&self, outcome: GuardOutcome) {
+        self.line(format!("guarded: {}", outcome.as_str()));
     }
+
+    fn handler(&self, name: &str) -> Arc<dyn HandlerMetrics> {
+        self.line(format!("handler {name}"));
+        Arc::new(self.clone())
+    }
+}
+
+impl HandlerMetrics for Recorder {
+    fn queued(&self, _: usize) {}
+    fn delivered(&self, _: usize) {}
+    fn lag(&self, _: Duration) {}
 }
 
 #[rstest]

@@ -1,19 +1,10 @@
 //! An API server whose lists may lack objects, and an informer with a guard.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
-
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube_controller_client::{Client, ClientOptions, Config};
+use kube_controller_client::{Client, Config};
 use kube_dev_apiserver::{Effect, Fault, History, On, Server};
 use kube_endpoints_testing::until;
-use kube_informer::{
-    Guard, GuardOutcome, HandlerMetrics, HeldList, Informer, InformerMetrics, InformerMetricsProvider, RelistCause,
-    wait_for_sync,
-};
-use kube_wire::{Resource, ResourceVersion};
+use kube_informer::{Guard, HeldList, Informer, wait_for_sync};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -21,58 +12,17 @@ use tokio_util::sync::CancellationToken;
 use super::{NAMESPACE, THINGS, seconds};
 use crate::{
     log::{Log, record},
+    metrics::Recorder,
+    server::client_of,
     thing::Thing,
 };
-
-/// Records the decisions on guarded lists.
-#[derive(Clone, Default)]
-pub(super) struct Outcomes(Arc<Mutex<Vec<&'static str>>>);
-
-impl Outcomes {
-    pub(super) fn all(&self) -> Vec<&'static str> {
-        self.0.lock().expect("not poisoned").clone()
-    }
-}
-
-impl InformerMetricsProvider for Outcomes {
-    fn informer(&self, _: &Resource) -> Arc<dyn InformerMetrics> {
-        Arc::new(self.clone())
-    }
-}
-
-impl InformerMetrics for Outcomes {
-    fn listed(&self, _: usize, _: Duration) {}
-    fn list_failed(&self) {}
-    fn watch_opened(&self) {}
-    fn relist(&self, _: RelistCause) {}
-    fn undecodable(&self) {}
-    fn undecodable_objects(&self, _: usize) {}
-    fn processed(&self, _: Duration) {}
-    fn stored(&self, _: &ResourceVersion, _: usize) {}
-
-    fn guarded(&self, outcome: GuardOutcome) {
-        self.0.lock().expect("not poisoned").push(outcome.as_str());
-    }
-
-    fn handler(&self, _: &str) -> Arc<dyn HandlerMetrics> {
-        Arc::new(Silent)
-    }
-}
-
-struct Silent;
-
-impl HandlerMetrics for Silent {
-    fn queued(&self, _: usize) {}
-    fn delivered(&self, _: usize) {}
-    fn lag(&self, _: Duration) {}
-}
 
 /// An API server with things, and an informer with a guard.
 pub(super) struct World {
     pub(super) server: Server,
     pub(super) client: Client,
     pub(super) informer: Informer<Thing>,
-    pub(super) outcomes: Outcomes,
+    pub(super) metrics: Recorder,
     /// Changes other than the initial list.
     pub(super) events: Log,
     _tasks: JoinSet<()>,
@@ -123,21 +73,16 @@ impl World {
 
     /// As [`start_on`](Self::start_on), for an informer that reaches the server by `service`.
     pub(super) async fn start_with(server: Server, service: &Config) -> Self {
-        let options = || ClientOptions { qps: 0.0, ..ClientOptions::default() };
-        let client = Client::new(&Config::from_service(server.service()), options()).expect("a client");
-        let reader = Client::new(service, options()).expect("a client");
-        let outcomes = Outcomes::default();
-        let informer = Informer::<Thing>::builder(reader)
-            .namespace(NAMESPACE)
-            .guard(Guard::default())
-            .metrics(outcomes.clone())
-            .build();
+        let client = client_of(&Config::from_service(server.service()));
+        let metrics = Recorder::default();
+        let builder = Informer::<Thing>::builder(client_of(service)).namespace(NAMESPACE);
+        let informer = builder.guard(Guard::default()).metrics(metrics.clone()).build();
         let (events, handler) = record(&informer);
         let mut tasks = JoinSet::new();
         tasks.spawn(informer.run(CancellationToken::new()));
         wait_for_sync([&handler], seconds(30)).await.expect("the informer syncs");
         events.take();
-        Self { server, client, informer, outcomes, events, _tasks: tasks }
+        Self { server, client, informer, metrics, events, _tasks: tasks }
     }
 
     pub(super) fn stored(&self) -> usize {
