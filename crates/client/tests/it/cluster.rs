@@ -1,4 +1,4 @@
-//! Fixtures: an API server, a client for it, resources, and an object.
+//! Fixtures: an API server, a client for it, a kubeconfig, resources, and an object.
 
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube_controller_client::{Client, ClientOptions, Config, Resource};
@@ -26,4 +26,14 @@ pub(crate) fn client_of(config: &Config) -> Client {
 pub(crate) fn config_map(name: &str) -> ConfigMap {
     let (name, namespace) = (Some(name.to_owned()), Some("default".to_owned()));
     ConfigMap { metadata: ObjectMeta { name, namespace, ..ObjectMeta::default() }, ..ConfigMap::default() }
+}
+
+/// Returns a kubeconfig with these fields of a cluster and a user.
+pub(crate) fn kubeconfig(cluster: &str, user: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: dev\n\
+         contexts: [{{name: dev, context: {{cluster: dev, user: dev}}}}]\n\
+         clusters: [{{name: dev, cluster: {{{cluster}}}}}]\n\
+         users: [{{name: dev, user: {{{user}}}}}]\n"
+    )
 }

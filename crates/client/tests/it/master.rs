@@ -8,7 +8,7 @@ use rstest::rstest;
 use tempfile::TempDir;
 
 use crate::{
-    cluster::client_of,
+    cluster::{client_of, kubeconfig},
     failures::{OK, serve},
 };
 
@@ -58,10 +58,7 @@ async fn no_credentials_are_sent_over_plain_http(#[case] user: &str, #[case] imp
     let folder = tempfile::tempdir().expect("tempdir");
     fs::write(folder.path().join("token"), "secret").expect("write");
     fs::write(folder.path().join("plugin"), "#!/bin/sh\necho run > ran\n").expect("write");
-    let kubeconfig = format!(
-        "{{current-context: a, contexts: [{{name: a, context: {{cluster: a, user: a}}}}], clusters: [{{name: a, cluster: \
-         {{server: '{url}', insecure-skip-tls-verify: true}}}}], users: [{{name: a, user: {{{user}}}}}]}}"
-    );
+    let kubeconfig = kubeconfig(&format!("server: '{url}', insecure-skip-tls-verify: true"), user);
     fs::write(folder.path().join("kubeconfig"), kubeconfig).expect("write");
     let config = Config::from_kubeconfig(&folder.path().join("kubeconfig")).await.expect("load kubeconfig");
     client_of(&config).get_json("/version").await.expect("request");

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::cluster::{CONFIG_MAPS, client_of};
+use crate::cluster::{self, CONFIG_MAPS, client_of};
 
 const MINUTE: Duration = Duration::from_secs(60);
 /// Four checks of the files, which are every 30 s, and a part of an interval: a check that reads a file while it is written back
@@ -55,13 +55,7 @@ const PLUGIN_USER: &str =
 
 /// Returns a kubeconfig with the certificate authority in `ca.crt` beside it and the given `user`.
 fn kubeconfig(server: &Server, user: &str) -> String {
-    format!(
-        "apiVersion: v1\nkind: Config\ncurrent-context: dev\n\
-         contexts: [{{name: dev, context: {{cluster: dev, user: dev}}}}]\n\
-         clusters: [{{name: dev, cluster: {{server: '{}', certificate-authority: ca.crt}}}}]\n\
-         users: [{{name: dev, user: {{{user}}}}}]\n",
-        server.url()
-    )
+    cluster::kubeconfig(&format!("server: '{}', certificate-authority: ca.crt", server.url()), user)
 }
 
 impl Rig {

@@ -33,6 +33,8 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
+use crate::cluster::kubeconfig;
+
 /// Received requests with connection number and HTTP version.
 type ReceivedRequests = Arc<Mutex<Vec<(u32, Version, Request<()>)>>>;
 pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
@@ -186,20 +188,9 @@ impl Tls {
     pub(crate) fn write_kubeconfig(&self, directory: &Path) -> PathBuf {
         let authority = directory.join("ca.crt");
         fs::write(&authority, &self.certificate).expect("write");
-        let kubeconfig = format!(
-            "
-apiVersion: v1
-kind: Config
-current-context: dev
-contexts: [{{name: dev, context: {{cluster: dev, user: dev}}}}]
-clusters: [{{name: dev, cluster: {{server: '{}', certificate-authority: {}}}}}]
-users: [{{name: dev, user: {{token: a-token}}}}]
-",
-            self.url,
-            authority.display(),
-        );
+        let cluster = format!("server: '{}', certificate-authority: {}", self.url, authority.display());
         let path = directory.join("admin.conf");
-        fs::write(&path, kubeconfig).expect("write");
+        fs::write(&path, kubeconfig(&cluster, "token: a-token")).expect("write");
         path
     }
 
