@@ -1,5 +1,5 @@
-//! Caches for operators that are written with `kube::runtime::Controller`, on the embedded API server in process. Tests after
-//! a comment `kube:` assert what those tests of kube assert of its own controller, store and shared streams.
+//! Caches for operators that are written with `kube::runtime::Controller`, on the embedded API server in process. Tests
+//! after a comment `kube:` assert what those tests of kube assert of its own controller, store and shared streams.
 
 mod controllers;
 mod own_writes;

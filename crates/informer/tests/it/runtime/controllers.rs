@@ -143,8 +143,8 @@ fn owners(world: &World) -> Cache<ConfigMap> {
     world.caches.builder().labels("app=web").build()
 }
 
-/// Returns a controller of these config maps with those that they own, of which the metadata are cached, and with Namespaces
-/// that name config maps in a label.
+/// Returns a controller of these config maps with those that they own, of which the metadata are cached, and with
+/// Namespaces that name config maps in a label.
 fn controller(caches: &Caches, owners: &Cache<ConfigMap>) -> Controller<ConfigMap> {
     owners
         .controller()

@@ -84,7 +84,7 @@ async fn a_slow_subscriber_gets_each_object_once_and_delays_no_other() {
 }
 
 // kube: reflector_restarted_should_clear_objects
-/// A deletion that falls into a relist reaches those who watch for it: the owners of both objects have to be reconciled.
+/// A deletion that falls into a relist reaches the subscribers: the owners of both objects have to be reconciled.
 #[tokio::test(start_paused = true)]
 async fn deletions_that_a_list_shows_are_touched() {
     let world = World::start();
