@@ -13,7 +13,7 @@ use kube_controller_program::{Controller, ControllerError};
 use kube_dev_apiserver::{Fault, On, Server, Transport, User};
 use kube_informer::{Informer, Lister, NamedIndexes, OnUndecodable};
 use kube_lease_election::LeaseName;
-use kube_wire::{Object as _, ObjectKey};
+use kube_wire::{Decode as _, Dynamic, Object as _, ObjectKey};
 use serde_json::json;
 use tokio::{
     sync::watch,
@@ -320,9 +320,9 @@ async fn caches_catch_up_at_the_same_time() {
     let (server, config) = start().await;
     let controller = Controller::new("copy", client(&config));
     let config_maps = controller.informer().build();
-    let (nodes, pods) = (controller.informer::<Node>().build(), controller.informer::<Pod>().build());
+    let others = [Node::RESOURCE, Pod::RESOURCE].map(|it| controller.informer::<Dynamic>().resource(it).build());
     let (context, mut synced) = context(controller.client(), &config_maps, 0);
-    let controller = controller.primary(&config_maps).caches(&nodes).caches(&pods);
+    let controller = controller.primary(&config_maps).caches(&others[0]).caches(&others[1]);
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(controller.with_leader_election(LeaseName::new("default", "copy")).run(stop.clone(), context, sync));
     synced.wait_for(|count| *count > 0).await.unwrap();
