@@ -1,14 +1,9 @@
 //! Integration tests of the program, against the embedded API server with and without faults.
-//!
-//! They start in the order of their names, so that those that wait longest have modules whose names come first.
 
 mod adaptive;
-mod adoption;
 mod backup;
 mod biased;
 mod cluster;
-#[cfg(feature = "shadow")]
-mod comparison;
 mod crate_dependencies;
 mod deploy;
 mod documented_metrics;
@@ -16,6 +11,7 @@ mod election;
 mod emulated_version;
 mod failures;
 mod guard;
+mod handover;
 mod history;
 mod history_missing;
 mod in_cluster;
@@ -33,6 +29,8 @@ mod restored;
 mod second_writer;
 mod service_accounts;
 mod serving;
+#[cfg(feature = "shadow")]
+mod shadow;
 mod shutdown;
 mod simulated;
 mod upstream_arguments;

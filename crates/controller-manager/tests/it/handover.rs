@@ -20,7 +20,7 @@ fn start(cluster: &Cluster, user: &str) -> Child {
 }
 
 #[tokio::test]
-async fn adopting_objects_of_another_process_writes_nothing() {
+async fn a_handover_writes_nothing_in_either_direction() {
     let cluster = Cluster::start_with_tls().await;
     let population = Population { pods: 2_000, services: 200, nodes: 5, services_of_a_namespace: 50 };
     let ports = json!([{"name": "http", "containerPort": 8080}]);
