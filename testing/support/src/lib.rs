@@ -1,9 +1,9 @@
 //! Test support that the tests and benches of several crates share. Only for `dev-dependencies`.
 //!
 //! The modules wait for a state, stop clocks, script servers, send requests over HTTPS, capture log lines, corrupt or
-//! load recorded bytes, have sample objects, walk over the repository, and write tables of the book. The only workspace dependencies are
-//! `kube-ambient` and `kube-wire`: if it depended on crate X, the unit tests of X would see two incompatible copies of
-//! X's types.
+//! load recorded bytes, have sample objects, walk over the repository, and write tables of the book. The only workspace
+//! dependencies are `kube-ambient` and `kube-wire`: if it depended on crate X, the unit tests of X would see two
+//! incompatible copies of X's types.
 //!
 //! # When not to use it
 //!
