@@ -6,7 +6,6 @@ mod classes;
 mod counts;
 mod duplicates;
 mod hints;
-mod last_write;
 mod mirror;
 mod near_miss;
 mod object_report;

@@ -211,16 +211,18 @@ impl Fetch<'_> {
     }
 }
 
+/// Returns the write of an author; `None` without a time.
+pub(crate) fn last_write(author: &Author) -> Option<LastWrite> {
+    Some(LastWrite { manager: author.manager.to_string(), time: author.time? })
+}
+
 /// Returns objects without their authors, and their last writes.
 pub(crate) fn split<T: Object + Clone>(
     kind: Kind,
     authored: &[Arc<Authored<T>>],
 ) -> (Vec<Arc<T>>, Vec<(ObjectRef, LastWrite)>) {
-    let last_write = |it: &Arc<Authored<T>>| {
-        let Author { manager, time, .. } = it.part.0.as_ref()?;
-        Some((ObjectRef::new(kind, &it.key()), LastWrite { manager: manager.to_string(), time: (*time)? }))
-    };
-    let last_writes = authored.iter().filter_map(last_write).collect();
+    let of_object = |it: &Arc<Authored<T>>| Some((ObjectRef::new(kind, &it.key()), last_write(it.part.0.as_ref()?)?));
+    let last_writes = authored.iter().filter_map(of_object).collect();
     (authored.iter().map(|it| Arc::new(it.object.clone())).collect(), last_writes)
 }
 

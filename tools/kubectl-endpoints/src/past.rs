@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{anyhow, bail};
 use jiff::Timestamp;
 use kube_endpoint_model::ObjectKey;
-use kube_endpoints_explain::{LastWrite, ObjectRef, text};
+use kube_endpoints_explain::{ObjectRef, text};
 use kube_endpoints_history::{Author, Change, Gap, Header, Kind, Recorded, Select, UnknownWrite, What};
 
 use crate::args::GlobalArgs;
-use crate::fetch::Objects;
+use crate::fetch::{Objects, last_write};
 use crate::output::second as shown;
 use crate::source::{Part, Source};
 
@@ -122,8 +122,7 @@ impl Writes {
         let mut objects = Objects::default();
         objects.warnings.extend(self.outdated());
         for ((kind, key), author) in self.authors {
-            if let (Kind::Endpoints | Kind::EndpointSlice, Some(time)) = (kind, author.time) {
-                let write = LastWrite { manager: author.manager.to_string(), time };
+            if let (Kind::Endpoints | Kind::EndpointSlice, Some(write)) = (kind, last_write(&author)) {
                 objects.last_writes.push((ObjectRef::new(kind, &key), write));
             }
         }
