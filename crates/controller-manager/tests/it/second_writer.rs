@@ -1,26 +1,25 @@
 //! Two controllers that write the same objects, and a person who edits one.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use endpoint_controller_manager::{
     AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, LeaderElection, RunError,
     ServerCertificate, ServingSettings, Settings, run,
 };
-use http::header::{ACCEPT, CONTENT_LENGTH};
-use http::{HeaderValue, Method, Request};
-use http_body_util::{BodyExt as _, Either, Full};
+use http::header::USER_AGENT;
+use http::{HeaderValue, Request};
+use http_body_util::Full;
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_dev_apiserver::ReservedPort;
+use kube_dev_apiserver::{FieldTracking, On, ReservedPort};
 use kube_endpoint_model::EndpointSlice;
 use kube_endpoints_testing::https::HttpsClient;
 use kube_endpoints_testing::{eventually, until};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tower::{BoxError, ServiceExt as _, service_fn};
+use tower::{ServiceExt as _, service_fn};
 
 use crate::cluster::{Cluster, text};
 
@@ -29,65 +28,25 @@ const OURS: &str = "controller-manager";
 /// Field manager of the other writer, an instance of this program as well.
 const OTHER: &str = "kube-controller-manager";
 
-/// The embedded server stores no `managedFields`: a layer over its service adds them to the answers.
-#[derive(Clone, Default)]
-struct FieldManagers(Arc<Mutex<Writes>>);
-
-#[derive(Default)]
-struct Writes {
-    /// Entries of `managedFields`, by uid.
-    entries: HashMap<String, Vec<Value>>,
-    /// Successful writes of Endpoints and EndpointSlices, by manager.
-    counts: HashMap<&'static str, usize>,
+/// A server that names the writers in `managedFields`.
+async fn start() -> Cluster {
+    Cluster::start_with(kube_dev_apiserver::Config { field_tracking: FieldTracking::Always, ..Default::default() })
+        .await
 }
 
-impl FieldManagers {
-    /// Returns the configuration of clients whose writes have this field manager.
-    fn config(&self, cluster: &Cluster, manager: &'static str) -> Config {
-        let (server, managers) = (cluster.server.service(), self.clone());
-        Config::from_service(service_fn(move |mut request: Request<Full<Bytes>>| {
-            let (server, managers) = (server.clone(), managers.clone());
-            async move {
-                let is_write = request.method() != Method::GET;
-                let is_resource = request.uri().path().contains("/endpoint");
-                let is_list_of_one = request.uri().query().is_some_and(|query| query.contains("metadata.name"));
-                if is_resource && is_write {
-                    request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
-                }
-                let answer = server.oneshot(request).await?;
-                if !is_resource || !(is_write || is_list_of_one) || !answer.status().is_success() {
-                    return Ok::<_, BoxError>(answer.map(Either::Right));
-                }
-                let (mut head, body) = answer.into_parts();
-                let mut answer: Value = serde_json::from_slice(&body.collect().await?.to_bytes())?;
-                if is_write {
-                    managers.written(manager, &answer);
-                } else {
-                    answer["items"].as_array_mut().into_iter().flatten().for_each(|object| managers.add_to(object));
-                }
-                head.headers.remove(CONTENT_LENGTH);
-                let body = Full::from(serde_json::to_vec(&answer)?);
-                Ok(http::Response::from_parts(head, Either::Left(body)))
-            }
-        }))
-    }
+/// Returns the configuration of clients whose writes have this field manager.
+fn config(cluster: &Cluster, manager: &'static str) -> Config {
+    let server = cluster.server.service();
+    Config::from_service(service_fn(move |mut request: Request<Full<Bytes>>| {
+        request.headers_mut().insert(USER_AGENT, HeaderValue::from_static(manager));
+        server.clone().oneshot(request)
+    }))
+}
 
-    fn written(&self, manager: &'static str, object: &Value) {
-        let mut writes = self.0.lock().expect("no panic");
-        let entries = writes.entries.entry(text(&object["metadata"]["uid"])).or_default();
-        entries.retain(|entry| entry["manager"] != manager);
-        entries.push(json!({"manager": manager, "operation": "Update", "time": "2026-01-01T00:00:00Z"}));
-        *writes.counts.entry(manager).or_default() += 1;
-    }
-
-    fn add_to(&self, object: &mut Value) {
-        let writes = self.0.lock().expect("no panic");
-        object["metadata"]["managedFields"] = json!(writes.entries.get(&text(&object["metadata"]["uid"])));
-    }
-
-    fn count(&self, manager: &str) -> usize {
-        self.0.lock().expect("no panic").counts.get(manager).copied().unwrap_or_default()
-    }
+/// Returns the number of writes of both managers, of which one name contains the other.
+fn writes(cluster: &Cluster) -> usize {
+    let of = |resource| cluster.server.requests().matching(&On::writes().resource(resource).user_agent(OURS));
+    [of("endpoints"), of("endpointslices")].iter().flatten().filter(|write| write.applied).count()
 }
 
 /// A running instance of the program.
@@ -99,12 +58,7 @@ struct Instance {
 }
 
 impl Instance {
-    async fn start(
-        cluster: &Cluster,
-        managers: &FieldManagers,
-        manager: &'static str,
-        leader_election: Option<LeaderElection>,
-    ) -> Instance {
+    async fn start(cluster: &Cluster, manager: &'static str, leader_election: Option<LeaderElection>) -> Instance {
         let port = ReservedPort::new().expect("a free port");
         let address = port.address();
         let folder = cluster.folder().join(manager);
@@ -122,7 +76,7 @@ impl Instance {
         let client = ClientSettings { qps: 0.0, ..ClientSettings::default() };
         let settings = Settings { client, leader_election, serving, ..Settings::default() };
         let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
-        tasks.spawn(Box::pin(run(managers.config(cluster, manager), settings, stop.clone())));
+        tasks.spawn(Box::pin(run(config(cluster, manager), settings, stop.clone())));
         until("connection", || TcpStream::connect(address), Result::is_ok).await.expect("accepted");
         let certificate = std::fs::read(folder.join("second-writer.crt")).expect("a certificate");
         Instance { stop, run: tasks, metrics: HttpsClient::anonymous(address, certificate), _port: port }
@@ -178,10 +132,10 @@ async fn events(cluster: &Cluster) -> Vec<String> {
 #[tokio::test]
 async fn two_writers_warn_and_converge() {
     const SERVICES: usize = 10;
-    let (cluster, managers, mut expected) = (Cluster::start().await, FieldManagers::default(), BTreeMap::new());
+    let (cluster, mut expected) = (start().await, BTreeMap::new());
     cluster.node().await;
-    let ours = Instance::start(&cluster, &managers, OURS, None).await;
-    let other = Instance::start(&cluster, &managers, OTHER, None).await;
+    let ours = Instance::start(&cluster, OURS, None).await;
+    let other = Instance::start(&cluster, OTHER, None).await;
     add(&cluster, &mut expected, names("web", SERVICES)).await;
     cluster.wait_for_addresses(&expected).await;
     eventually("a second writer", &1, || ours.second_writer()).await;
@@ -189,16 +143,16 @@ async fn two_writers_warn_and_converge() {
     assert!(ours.foreign_writes("endpointslices", OTHER).await >= 5);
     assert_eq!(ours.foreign_writes("endpointslices", OURS).await, 0, "own writes");
     // Both write on, and each corrects the state once.
-    let writes = managers.count(OURS) + managers.count(OTHER);
+    let writes = writes(&cluster);
     assert!(writes <= 10 * SERVICES, "{writes} writes");
     ours.stop().await;
     other.stop().await;
     cluster.server.shutdown().await;
 }
 
-async fn empty_slices(cluster: &Cluster, managers: &FieldManagers, manager: &'static str) {
+async fn empty_slices(cluster: &Cluster, manager: &'static str) {
     let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
-    let client = Client::new(&managers.config(cluster, manager), options).expect("a client");
+    let client = Client::new(&config(cluster, manager), options).expect("a client");
     for slice in cluster.list("/apis/discovery.k8s.io/v1/endpointslices").await {
         let name = text(&slice["metadata"]["name"]);
         let edit = json!({"endpoints": []});
@@ -208,12 +162,12 @@ async fn empty_slices(cluster: &Cluster, managers: &FieldManagers, manager: &'st
 
 #[tokio::test]
 async fn a_leader_reports_a_second_writer_about_the_lease_and_writes_on() {
-    let (cluster, managers, mut expected) = (Cluster::start().await, FieldManagers::default(), BTreeMap::new());
+    let (cluster, mut expected) = (start().await, BTreeMap::new());
     cluster.node().await;
-    let ours = Instance::start(&cluster, &managers, OURS, Some(LeaderElection::default())).await;
+    let ours = Instance::start(&cluster, OURS, Some(LeaderElection::default())).await;
     add(&cluster, &mut expected, names("web", 5)).await;
     cluster.wait_for_addresses(&expected).await;
-    empty_slices(&cluster, &managers, OTHER).await;
+    empty_slices(&cluster, OTHER).await;
     let found = until("event", || events(&cluster), |it| !it.is_empty()).await;
     assert!(found.len() == 1 && found[0].contains(OTHER), "{found:?}");
     assert_eq!(ours.second_writer().await, 1);
@@ -224,12 +178,12 @@ async fn a_leader_reports_a_second_writer_about_the_lease_and_writes_on() {
 
 #[tokio::test]
 async fn an_edit_by_a_person_is_counted_and_reverted() {
-    let (cluster, managers, mut expected) = (Cluster::start().await, FieldManagers::default(), BTreeMap::new());
+    let (cluster, mut expected) = (start().await, BTreeMap::new());
     cluster.node().await;
-    let ours = Instance::start(&cluster, &managers, OURS, None).await;
+    let ours = Instance::start(&cluster, OURS, None).await;
     add(&cluster, &mut expected, names("web", 1)).await;
     cluster.wait_for_addresses(&expected).await;
-    empty_slices(&cluster, &managers, "kubectl-edit").await;
+    empty_slices(&cluster, "kubectl-edit").await;
     eventually("an edit", &1, || ours.foreign_writes("endpointslices", "kubectl-edit")).await;
     cluster.wait_for_addresses(&expected).await;
     assert_eq!(ours.second_writer().await, 0);
