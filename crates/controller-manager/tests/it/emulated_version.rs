@@ -19,7 +19,6 @@ async fn namespaces_of_events(cluster: &Cluster) -> Vec<String> {
 
 #[rstest]
 #[case::default(None, "1.36", "default", false)]
-#[case::of_1_36(Some("1.36"), "1.36", "default", false)]
 #[case::of_1_37(Some("kube=1.37"), "1.37", "default", false)]
 #[case::of_1_38(Some("1.38"), "1.38", "shop", true)]
 #[tokio::test]

@@ -22,7 +22,6 @@ mod paused_time;
 mod process;
 mod program;
 mod propagation;
-mod reference;
 mod rejected;
 mod repair;
 mod restored;

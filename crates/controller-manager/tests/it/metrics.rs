@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use http::Method;
 use kube_dev_apiserver::{Fault, On};
+use kube_endpoints_testing::book::assert_table;
 use kube_endpoints_testing::eventually;
 use serde_json::json;
+use tokio::sync::OnceCell;
 
 use crate::cluster::Cluster;
-use crate::reference::assert_page_is_current;
 use crate::serving::start;
 
 /// A metric family without its values.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Family {
     pub(crate) help: String,
     pub(crate) kind: String,
@@ -24,9 +25,12 @@ pub(crate) struct Family {
     buckets: BTreeSet<String>,
 }
 
+/// Metric families by name.
+pub(crate) type Families = BTreeMap<String, Family>;
+
 /// Parses Prometheus' text format; panics if it is malformed.
-pub(crate) fn families(text: &str) -> BTreeMap<String, Family> {
-    let mut families: BTreeMap<String, Family> = BTreeMap::new();
+pub(crate) fn families(text: &str) -> Families {
+    let mut families = Families::new();
     let mut current = "";
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# HELP ") {
@@ -89,9 +93,15 @@ const OWN_EXPORTED_LATER: [&str; 4] = [
     "kube_informer_relists_total",
 ];
 
+/// Returns the families of `/metrics` and `/metrics/slis` without flags. The program runs once for all tests.
+pub(crate) async fn exported_metrics() -> &'static (Families, Families) {
+    static EXPORTED: OnceCell<(Families, Families)> = OnceCell::const_new();
+    EXPORTED.get_or_init(|| exported_metrics_with(&[])).await
+}
+
 /// Runs the program with `arguments` until every metric has a series; returns the families of `/metrics` and
 /// `/metrics/slis`.
-pub(crate) async fn exported_metrics(arguments: &[&str]) -> (BTreeMap<String, Family>, BTreeMap<String, Family>) {
+pub(crate) async fn exported_metrics_with(arguments: &[&str]) -> (Families, Families) {
     let cluster = Cluster::start().await;
     let arguments: Vec<&str> = std::iter::once("--kube-api-qps=auto").chain(arguments.iter().copied()).collect();
     let process = start(&cluster, &arguments);
@@ -146,7 +156,7 @@ pub(crate) async fn exported_metrics(arguments: &[&str]) -> (BTreeMap<String, Fa
 }
 
 #[cfg(feature = "shadow")]
-async fn shadow_metrics(cluster: &Cluster) -> BTreeMap<String, Family> {
+async fn shadow_metrics(cluster: &Cluster) -> Families {
     let process = start(cluster, &["--mode=shadow"]);
     let master = process.master(cluster).await;
     let scrape = async || {
@@ -155,13 +165,13 @@ async fn shadow_metrics(cluster: &Cluster) -> BTreeMap<String, Family> {
         families
     };
     // The mismatches have series once a controller has compared a Service.
-    let is_complete = |families: &BTreeMap<String, Family>| families.len() == 6;
+    let is_complete = |families: &Families| families.len() == 6;
     kube_endpoints_testing::until("complete metrics", scrape, is_complete).await
 }
 
 #[tokio::test]
 async fn metrics_match_upstream_and_own_ones_are_prefixed() {
-    let (own_families, _) = exported_metrics(&[]).await;
+    let (own_families, _) = exported_metrics().await;
     let upstream_families = families(UPSTREAM_METRICS);
     for (name, upstream) in &upstream_families {
         assert_eq!(&own_families[name], upstream, "{name}");
@@ -186,7 +196,7 @@ async fn metrics_match_upstream_and_own_ones_are_prefixed() {
     for name in NOT_IMPLEMENTED {
         assert!(!own_families.contains_key(*name), "{name} is here");
     }
-    assert_page_is_current("metrics", &reference(own_families));
+    assert_table("metrics", "metrics", &reference(own_families));
 }
 
 /// Metrics of kube-controller-manager that concern these controllers, or seem to, and that this program does not have.
@@ -203,12 +213,12 @@ pub(crate) const NOT_IMPLEMENTED: &[&str] = &[
     "running_managed_controllers",
 ];
 
-/// Returns the generated part of the page: a table of the metrics that Kubernetes does not have.
-fn reference(metrics: BTreeMap<String, Family>) -> String {
+/// Returns the table of the page: the metrics that Kubernetes does not have.
+fn reference(metrics: &Families) -> String {
     let mut page =
-        "\n| Metric | Type | Labels | Help | Upper bounds of the buckets |\n|---|---|---|---|---|\n".to_owned();
+        "| Metric | Type | Labels | Help | Upper bounds of the buckets |\n|---|---|---|---|---|\n".to_owned();
     let is_own = |name: &str| OWN_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-    for (name, family) in metrics.into_iter().filter(|(name, _)| is_own(name)) {
+    for (name, family) in metrics.iter().filter(|(name, _)| is_own(name)) {
         let labels: BTreeSet<&str> = family.labels.iter().flatten().map(String::as_str).collect();
         let mut buckets: Vec<&String> = family.buckets.iter().filter(|bound| *bound != "+Inf").collect();
         buckets.sort_by(|a, b| f64::total_cmp(&a.parse().expect("a number"), &b.parse().expect("a number")));

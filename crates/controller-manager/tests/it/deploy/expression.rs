@@ -1,9 +1,9 @@
 //! Prometheus expressions: the metrics that they select, and the labels of their results.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::promql::{Expr, Selector};
-use crate::metrics::Family;
+use crate::metrics::Families;
 
 /// Target labels, which Prometheus or the Prometheus operator adds.
 const TARGET_LABELS: [&str; 7] = ["container", "endpoint", "instance", "job", "namespace", "pod", "service"];
@@ -20,7 +20,7 @@ impl Expression {
     }
 
     /// Panics if the expression uses a metric or label that is not in `exported`; returns the labels of its results.
-    pub(super) fn check(&self, exported: &BTreeMap<String, Family>) -> BTreeSet<String> {
+    pub(super) fn check(&self, exported: &Families) -> BTreeSet<String> {
         let selectors = self.parsed.selectors();
         assert!(!selectors.is_empty(), "{} selects no metric", self.text);
         for selector in selectors {
@@ -34,7 +34,7 @@ impl Expression {
         self.labels(&self.parsed, exported)
     }
 
-    fn labels(&self, expression: &Expr, exported: &BTreeMap<String, Family>) -> BTreeSet<String> {
+    fn labels(&self, expression: &Expr, exported: &Families) -> BTreeSet<String> {
         match expression {
             Expr::Aggregate { by, inner } => {
                 let (by, within) = (by.iter().cloned().collect(), self.labels(inner, exported));
@@ -59,7 +59,7 @@ impl Expression {
 }
 
 /// Labels of the series of a selector; panics if the metric is not in `exported`.
-fn labels(selector: &Selector, exported: &BTreeMap<String, Family>) -> BTreeSet<String> {
+fn labels(selector: &Selector, exported: &Families) -> BTreeSet<String> {
     let name = selector.metric.as_str();
     let mut labels: BTreeSet<String> = TARGET_LABELS.map(str::to_owned).into();
     // Set by Prometheus itself.

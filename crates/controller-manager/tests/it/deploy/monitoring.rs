@@ -1,6 +1,6 @@
 //! Alerts and dashboard use metrics and labels that the binary exports.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use rstest::rstest;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::expression::Expression;
 use super::typed::{Alert, Custom, Rules};
 use super::{NAME, deploy, documents, text};
-use crate::metrics::{Family, exported_metrics};
+use crate::metrics::{Families, exported_metrics};
 
 const ALERTS: &str = "kustomize/components/monitoring/alerts.yaml";
 const SHADOW_ALERTS: &str = "kustomize/components/shadow-monitoring/shadow-alerts.yaml";
@@ -73,7 +73,7 @@ fn placeholders(template: &str) -> Vec<&str> {
     pieces.map(|piece| piece.split(|it: char| !it.is_alphanumeric() && it != '_').next().unwrap_or_default()).collect()
 }
 
-fn check_alerts(exported: &BTreeMap<String, Family>) {
+fn check_alerts(exported: &Families) {
     for Alert { name: alert, expr, annotations, .. } in alerts() {
         let labels = Expression::parse(&expr).check(exported);
         for label in annotations.values().flat_map(|template| placeholders(template)) {
@@ -82,7 +82,7 @@ fn check_alerts(exported: &BTreeMap<String, Family>) {
     }
 }
 
-fn check_dashboard(exported: &BTreeMap<String, Family>) {
+fn check_dashboard(exported: &Families) {
     let dashboard = dashboard();
     let panels = dashboard["panels"].as_array().expect("panels");
     let (mut ids, mut area) = (BTreeSet::new(), BTreeSet::new());
@@ -113,7 +113,7 @@ fn check_dashboard(exported: &BTreeMap<String, Family>) {
 
 #[tokio::test]
 async fn alerts_and_dashboard_use_exported_metrics() {
-    let (exported, _) = exported_metrics(&[]).await;
-    check_alerts(&exported);
-    check_dashboard(&exported);
+    let (exported, _) = exported_metrics().await;
+    check_alerts(exported);
+    check_dashboard(exported);
 }
