@@ -7,7 +7,6 @@ mod monitoring;
 mod promql;
 pub(crate) mod rights;
 mod shadow;
-mod single_leader;
 mod started;
 mod typed;
 
@@ -16,7 +15,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use endpoint_controller_manager::CommandLine;
+use endpoint_controller_manager::{CommandLine, Mode};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -86,13 +85,16 @@ fn arguments_are_accepted(#[case] pod: &Value) {
     assert_accepts_arguments(pod);
 }
 
-/// Panics unless the binary accepts the arguments of the Pod and listens on the port of its probes.
+/// Panics unless the binary accepts the arguments of the Pod, listens on the port of its probes, and elects with the
+/// Lease of every other way of deploying: a chart in any namespace, the kustomization and static Pods never lead at the
+/// same time.
 fn assert_accepts_arguments(pod: &Value) {
     let arguments = arguments(pod);
     let line = [NAME.to_owned()].into_iter().chain(arguments.clone()).map(Into::into);
-    if let Err(error) = CommandLine::parse(line) {
-        panic!("{arguments:?}: {error:?}");
-    }
+    let settings = CommandLine::parse(line).unwrap_or_else(|error| panic!("{arguments:?}: {error:?}")).settings;
+    let lease = settings.leader_election.map(|election| election.lease.to_string());
+    let expected = (settings.mode == Mode::Active).then(|| format!("kube-system/{NAME}"));
+    assert_eq!(lease, expected, "{arguments:?}");
     // The ports of the probes.
     let container = &pod["spec"]["containers"][0];
     let port = arguments.iter().find_map(|it| it.strip_prefix("--secure-port=")).expect("a port");
