@@ -169,6 +169,8 @@ async fn sigterm_hands_over_at_the_next_attempt() {
     assert!(attempts.len() <= 3, "{attempts:?}");
     pair.cluster.wait_for_addresses(&pair.expected).await;
     pair.leader.assert_no_writes_after_term(&pair.cluster);
+    let written = pair.standby.writes(&pair.cluster).into_iter().filter(|it| it.name.starts_with("before")).count();
+    assert_eq!(written, 0, "what the leader has written is up to date");
     let mut reads = pair.cluster.server.requests().matching(&On::any().user("standby"));
     // Lists, and watches that start with the initial events.
     reads.retain(|it| it.verb == "list" || it.path.contains("sendInitialEvents=true"));

@@ -11,7 +11,6 @@ mod election;
 mod emulated_version;
 mod failures;
 mod guard;
-mod handover;
 mod history;
 mod history_missing;
 mod in_cluster;
@@ -31,6 +30,5 @@ mod serving;
 #[cfg(feature = "shadow")]
 mod shadow;
 mod shutdown;
-mod simulated;
 mod upstream_arguments;
 mod without_slices;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use kube_dev_apiserver::On;
-use kube_endpoints_testing::{LIMIT, eventually, until};
+use kube_endpoints_testing::{LIMIT, eventually};
 use rstest::rstest;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
@@ -51,34 +51,6 @@ pub(crate) fn binary() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
     command.kill_on_drop(true).stdin(Stdio::null());
     command
-}
-
-#[tokio::test]
-async fn restart_after_sigkill_completes_the_writes() {
-    const SERVICES: usize = 40;
-    let cluster = Cluster::start().await;
-    cluster.node().await;
-    let mut child = start_controllers(&cluster, &[]);
-    let mut expected = BTreeMap::new();
-    for number in 0..SERVICES {
-        let app = format!("app-{number:02}");
-        cluster.service("default", &app).await;
-        for pod in 0..3 {
-            cluster.ready_pod("default", &format!("{app}-{pod}"), &app, &format!("10.1.{number}.{pod}")).await;
-        }
-        expected.insert(app, 3);
-        if number == SERVICES / 2 {
-            // Changes of the last objects are in progress: some are written, others not.
-            until("a write", || cluster.addresses(), |(endpoints, _)| !endpoints.is_empty()).await;
-            child.kill().await.expect("killed");
-        }
-    }
-    let (endpoints, _) = cluster.addresses().await;
-    assert!(endpoints.len() < SERVICES, "expected a kill half way: {}", endpoints.len());
-
-    let _again = start_controllers(&cluster, &[]);
-    cluster.wait_for_addresses(&expected).await;
-    cluster.server.shutdown().await;
 }
 
 #[tokio::test]
