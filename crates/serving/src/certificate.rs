@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -143,6 +143,11 @@ fn generate_unless_stored(files: &CertificateFiles, address: IpAddr) -> Result<(
         return Ok(());
     }
     let generated = self_signed(address)?;
+    // A certificate without its key counts as missing: the process may end, or the disk be full, between the two writes.
+    match fs::remove_file(certificate) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(CertificateError::file(certificate, error)),
+        _ => {}
+    }
     write(key, &generated.key, 0o600)?;
     write(certificate, &generated.certificate, 0o644)
 }

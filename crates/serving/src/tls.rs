@@ -192,6 +192,20 @@ mod tests {
         assert!(tls.load_changes().unwrap());
     }
 
+    /// The certificate cannot be written, as on a full disk, when its key is written already.
+    #[test]
+    fn half_of_a_stored_pair_is_generated_again() {
+        let folder = folder();
+        let certificate = ServerCertificate::Stored(CertificateFiles::pair(folder.path(), "a"));
+        let settings = ServingSettings { certificate, ..ServingSettings::default() };
+        let (key, obstacle) = (folder.path().join("a.key"), folder.path().join("a.crt.new"));
+        fs::remove_file(key).unwrap();
+        fs::create_dir(&obstacle).unwrap();
+        assert!(Tls::new(&settings, Authorities::None).is_err());
+        fs::remove_dir(&obstacle).unwrap();
+        Tls::new(&settings, Authorities::None).unwrap();
+    }
+
     /// Cases: file, its content (`None`: missing), and the expected error after the path of the folder.
     #[rstest]
     #[case::no_certificate("a.crt", None, "a.crt: No such file")]
