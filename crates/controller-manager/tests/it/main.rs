@@ -22,7 +22,6 @@ mod process;
 mod program;
 mod propagation;
 mod rejected;
-mod repair;
 mod restored;
 mod second_writer;
 mod service_accounts;
