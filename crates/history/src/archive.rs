@@ -176,6 +176,9 @@ impl Archive {
         if offset.saturating_add(u64::from(entry.packed)) > end {
             return Err(self.damaged(file, offset, "a frame is beyond its segment"));
         }
+        if entry.packed == 0 {
+            return Err(self.damaged(file, offset, "no frame begins here"));
+        }
         let mut content = Vec::new();
         self.unpack(file, offset, entry.packed as usize, &mut content)?;
         Records::new(content).map_err(|Malformed(problem)| self.damaged(file, offset, problem))
@@ -296,7 +299,11 @@ impl Archive {
                         offset = length;
                         break (end, None);
                     }
-                    Next::Foreign => return Err(self.damaged(file, offset, "no frame begins here")),
+                    // A reader finds the damage there.
+                    Next::Foreign => {
+                        offset = length;
+                        break (length, None);
+                    }
                 }
             };
             self.segments.push(Segment { file, begin: start, start: after, end, index_end, header });

@@ -48,3 +48,10 @@ pub enum ReadError {
         problem: String,
     },
 }
+
+impl ReadError {
+    /// Returns whether a file does not exist. A recorder deletes the oldest ones while they are read.
+    pub(crate) fn is_of_missing_file(&self) -> bool {
+        matches!(self, ReadError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+}

@@ -20,11 +20,14 @@ use crate::select::Select;
 /// Longest content of frames that a replay keeps to read it once more, in bytes.
 const UNPACKED: usize = 8 << 20;
 
+/// Objects by kind and name.
+type State = BTreeMap<(Kind, ObjectKey), Recorded>;
+
 /// State of the selected objects, and what changes it. Returned by [`Archive::replay`].
 ///
 /// Each call of [`next_change`](Self::next_change) moves to the next change, of all segments. Between two segments of different
-/// runs of the recorder there is a [`Gap`], followed by the changes that happened in it; so there is after the part of a segment
-/// that is damaged, up to the next segment. A Pod whose labels no longer match
+/// runs of the recorder there is a [`Gap`], followed by the changes that happened in it; so there is from where a segment
+/// is damaged until the next segment or the end. A Pod whose labels no longer match
 /// the selected Service is seen changing once more, and not after it. A Pod that the Service selects only in a later segment is
 /// seen created at its beginning, and one that it selects no longer, deleted.
 pub struct Replay<'a> {
@@ -46,7 +49,7 @@ pub struct Replay<'a> {
     /// Objects by number, as of the last record that was read.
     tracked: HashMap<u64, Recorded>,
     /// Objects as of the last change that was returned.
-    objects: BTreeMap<(Kind, ObjectKey), Recorded>,
+    objects: State,
     /// Changes that were read and are not returned yet.
     changes: VecDeque<Change>,
     /// Time of the last change, or of the beginning of the segment.
@@ -107,7 +110,7 @@ impl<'a> Replay<'a> {
     ///
     /// # Errors
     ///
-    /// [`ReadError`], if the last segment is damaged there.
+    /// [`ReadError`], if a file cannot be read.
     pub fn next_change(&mut self) -> Result<Option<Change>, ReadError> {
         while self.changes.is_empty() && self.read_more()? {}
         let Some(change) = self.changes.pop_front() else { return Ok(None) };
@@ -139,28 +142,32 @@ impl<'a> Replay<'a> {
     ///
     /// # Errors
     ///
-    /// [`ReadError`], if the last segment is damaged there.
+    /// [`ReadError`], if a file cannot be read.
     pub fn time_of_next(&mut self) -> Result<Option<Timestamp>, ReadError> {
         while self.changes.is_empty() && self.read_more()? {}
         Ok(self.changes.front().map(|change| change.seen))
     }
 
     /// Reads a record, or begins the next frame or segment; returns false at the end. Where a segment is damaged, goes on with
-    /// the next one, which begins with the whole state.
+    /// the next one, which begins with the whole state, and after the last one ends with a gap.
     fn read_more(&mut self) -> Result<bool, ReadError> {
-        match self.try_read_more() {
-            Err(error @ ReadError::Damaged { .. })
-                if self.present.is_some() && self.next_segment < self.archive.segment_count() =>
-            {
-                self.frames.clear();
-                self.frame = None;
-                self.changes.clear();
-                let gap = || Gap { since: self.last, reason: error.to_string().as_str().into() };
-                self.damaged.get_or_insert_with(gap);
-                Ok(true)
-            }
-            read => read,
+        let error = match self.try_read_more() {
+            Err(error @ ReadError::Damaged { .. }) if self.present.is_some() => error,
+            Err(error) if self.present.is_some() && error.is_of_missing_file() => error,
+            read => return read,
+        };
+        self.frames.clear();
+        self.frame = None;
+        self.changes.clear();
+        let gap = Gap { since: self.last, reason: error.to_string().as_str().into() };
+        let gap = self.damaged.take().unwrap_or(gap);
+        if self.next_segment < self.archive.segment_count() {
+            self.damaged = Some(gap);
+        } else {
+            let seen = self.archive.end_of(self.segment())?.max(self.last);
+            self.changes.push_back(Change { seen, author: None, what: What::Gap(gap) });
         }
+        Ok(true)
     }
 
     fn try_read_more(&mut self) -> Result<bool, ReadError> {
@@ -190,7 +197,7 @@ impl<'a> Replay<'a> {
                 self.changes.clear();
             }
         }
-        let mut state: BTreeMap<_, _> = self.tracked.values().map(|it| ((it.kind(), it.key()), it.clone())).collect();
+        let mut state: State = self.tracked.values().map(|it| ((it.kind(), it.key()), it.clone())).collect();
         let gap = match self.damaged.take() {
             None if self.present.is_some() && !self.continues(segment) => {
                 let since = self.archive.end_of(segment.saturating_sub(1))?.max(self.last);
@@ -229,7 +236,7 @@ impl<'a> Replay<'a> {
 
     /// Adds the changes that make the objects those of a state. Removals come last: a Pod that the Service no longer selects is not in the
     /// state either, and ceases to be an endpoint because the Service has changed.
-    fn change_to(&mut self, state: &BTreeMap<(Kind, ObjectKey), Recorded>, seen: Timestamp) {
+    fn change_to(&mut self, state: &State, seen: Timestamp) {
         let mut add = |what| self.changes.push_back(Change { seen, author: None, what });
         for (key, after) in state {
             let before = self.objects.get(key);

@@ -47,15 +47,24 @@ impl Archive {
         let Segment { file, start, end, ref header, .. } = self.segments[segment];
         let (state, started, mut offset) = (header.state, header.started, start);
         let (mut index, mut groups) = (Index::default(), HashMap::new());
-        while let Next::Frame { packed } = self.next(file, offset, end)? {
+        while offset < end {
             let at = offset - start;
-            let length = u32::try_from(packed).unwrap_or(u32::MAX);
+            // Nothing is known of what follows damage.
+            let packed = if let Next::Frame { packed } = self.next(file, offset, end)? { Some(packed) } else { None };
+            let length = u32::try_from(packed.unwrap_or_default()).unwrap_or(u32::MAX);
             let entry = FrameEntry { offset: at, packed: length, time: started, is_state: at < state };
             if let Some(select) = select {
-                self.read_frame(segment, entry, |record| touch(&mut index, &mut groups, record, select))?;
+                match self.read_frame(segment, entry, |record| touch(&mut index, &mut groups, record, select)) {
+                    // Every reader finds it there, and has what precedes it.
+                    Err(ReadError::Damaged { .. }) => {
+                        let all = index.group(Group::Gaps);
+                        index.touch(all);
+                    }
+                    read => drop(read?),
+                }
             }
             index.add_frame(entry);
-            offset += (frame::HEAD + packed) as u64;
+            offset = packed.map_or(end, |packed| offset + (frame::HEAD + packed) as u64);
         }
         let mut lookup = Lookup::default();
         index

@@ -15,11 +15,15 @@ use rstest::rstest;
 use crate::frames::{announcing, compressed};
 use crate::recording::{self, record, steps};
 
-fn read_all(files: Vec<Vec<u8>>) -> Result<(), ReadError> {
+/// Returns the reasons of the gaps.
+fn read_all(files: Vec<Vec<u8>>) -> Result<Vec<String>, ReadError> {
     let mut archive = Archive::from_buffers(files)?;
     let mut replay = archive.replay(Select::All, Timestamp::MIN)?;
-    while replay.next_change()?.is_some() {}
-    Ok(())
+    let mut gaps = Vec::new();
+    while let Some(change) = replay.next_change()? {
+        gaps.extend(if let What::Gap(gap) = change.what { Some(gap.reason.to_string()) } else { None });
+    }
+    Ok(gaps)
 }
 
 proptest! {
@@ -69,10 +73,9 @@ fn a_frame_that_claims_a_terabyte_is_not_believed() {
     // A header of Zstandard with an eight-byte content size.
     let claim = [&[0x28, 0xb5, 0x2f, 0xfd, 0xe0][..], &(1_u64 << 40).to_le_bytes(), &[1, 0, 0]].concat();
     file.extend([announcing(u32::try_from(claim.len()).unwrap()), claim].concat());
-    let error = read_all(vec![file]).unwrap_err().to_string();
     let expected =
         format!("memory is damaged at offset {offset}: a frame claims 1099511627776 bytes, more than 8388608");
-    assert_eq!(error, expected);
+    assert_eq!(read_all(vec![file]).unwrap(), [expected]);
 }
 
 #[test]
@@ -122,8 +125,12 @@ fn begin(second: i64) -> (Encoder, Vec<u8>) {
 
 /// Returns the seconds of the changes, and the gaps with their beginnings.
 fn changes(file: &[u8]) -> (Vec<i64>, Vec<(i64, String)>) {
+    selected_changes(file, Select::All)
+}
+
+fn selected_changes(file: &[u8], select: Select) -> (Vec<i64>, Vec<(i64, String)>) {
     let mut archive = Archive::from_buffers([file.to_vec()]).expect("a history");
-    let mut replay = archive.replay(Select::All, at(1)).expect("a state");
+    let mut replay = archive.replay(select, at(1)).expect("a state");
     let (mut seconds, mut gaps) = (Vec::new(), Vec::new());
     while let Some(change) = replay.next_change().expect("a history") {
         match change.what {
@@ -149,6 +156,31 @@ fn the_next_segment_follows_a_damaged_frame() {
     assert_eq!(seconds, [2, 3, 8, 9, 10], "the state of the next segment has changed");
     let [(3, reason)] = &gaps[..] else { panic!("{gaps:?}") };
     assert!(reason.starts_with(&format!("memory is damaged at offset {}: ", damaged.start)), "{reason}");
+}
+
+/// Where the last segment is damaged, there is no next one to go on with: what was recorded before is read all the same.
+#[rstest]
+#[case::content(|frame: &Range<usize>| frame.end - 1)]
+#[case::length(|frame: &Range<usize>| frame.start)]
+fn what_precedes_damage_in_the_last_segment_is_read(
+    #[case] damaged: fn(&Range<usize>) -> usize,
+    #[values(Select::All, Select::Namespace("shop".into()))] select: Select,
+    #[values(true, false)] is_complete: bool,
+) {
+    let (mut encoder, mut file) = begin(1);
+    let frames = put_frames(&mut encoder, 2..6, &mut file);
+    if is_complete {
+        encoder.end_segment(&mut file).unwrap();
+    }
+    file[damaged(&frames[2])] ^= 1;
+    let (seconds, gaps) = selected_changes(&file, select);
+    // The index of a complete segment has the lengths.
+    if is_complete && damaged(&frames[2]) == frames[2].start {
+        return assert_eq!((seconds, gaps), (vec![2, 3, 4, 5], vec![]));
+    }
+    assert_eq!(seconds, [2, 3]);
+    let [(3, reason)] = &gaps[..] else { panic!("{gaps:?}") };
+    assert!(reason.starts_with(&format!("memory is damaged at offset {}: ", frames[2].start)), "{reason}");
 }
 
 #[test]
