@@ -1,18 +1,20 @@
 //! Recorded segments, in files or in memory.
 
+mod files;
 mod lookup;
 mod segment;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Cursor, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use self::files::{Files, HistoryFile};
 use crate::change::Record;
 use crate::codec::Malformed;
 use crate::error::ReadError;
-use crate::frame::{self, Next, Source, TRAILER, Trailer, Unpacker};
+use crate::frame::{self, Next, TRAILER, Trailer, Unpacker};
 use crate::header::{Header, NoHeader};
 use crate::index::FrameEntry;
 use crate::records::Records;
@@ -27,14 +29,9 @@ pub(crate) const EXTENSION: &str = "history";
 /// Opening reads no more than the beginning of each segment, and the end of those without an index. A segment that is still
 /// being written, or was cut off by a crash, ends with its last whole frame.
 pub struct Archive {
-    files: Vec<HistoryFile>,
+    files: Files,
     segments: Vec<Segment>,
     unpacker: Unpacker,
-}
-
-struct HistoryFile {
-    name: PathBuf,
-    source: Box<dyn Source>,
 }
 
 /// A segment of a file.
@@ -67,16 +64,7 @@ impl Archive {
             names.retain(|name| name.extension().is_some_and(|it| it == EXTENSION));
             names.sort();
         }
-        let mut files = Vec::new();
-        for name in names {
-            match File::open(&name) {
-                Ok(file) => files.push(HistoryFile { name, source: Box::new(file) as Box<dyn Source> }),
-                // A recorder has deleted its oldest segment since the folder was read.
-                Err(error) if error.kind() == io::ErrorKind::NotFound && name != path => {}
-                Err(source) => return Err(ReadError::Io { file: name, source }),
-            }
-        }
-        Archive::of(files)
+        Archive::of(names.into_iter().map(|name| HistoryFile { name, buffer: None }).collect())
     }
 
     /// Returns the segments that are contained in buffers, oldest first.
@@ -88,15 +76,20 @@ impl Archive {
     where
         B: AsRef<[u8]> + Send + 'static,
     {
-        let file = |buffer| HistoryFile { name: "memory".into(), source: Box::new(Cursor::new(buffer)) };
+        let file = |buffer| HistoryFile { name: "memory".into(), buffer: Some(Box::new(Cursor::new(buffer))) };
         Archive::of(buffers.into_iter().map(file).collect())
     }
 
     fn of(files: Vec<HistoryFile>) -> Result<Archive, ReadError> {
         let unpacker = Unpacker::new().map_err(|source| ReadError::Io { file: PathBuf::new(), source })?;
-        let mut archive = Archive { files, segments: Vec::new(), unpacker };
-        for file in 0..archive.files.len() {
-            archive.find_segments(file)?;
+        let count = files.len();
+        let mut archive = Archive { files: Files::new(files), segments: Vec::new(), unpacker };
+        for file in 0..count {
+            match archive.find_segments(file) {
+                // A recorder has deleted its oldest segment since the folder was read.
+                Err(error) if error.is_of_missing_file() && count > 1 => {}
+                found => found?,
+            }
         }
         archive.segments.sort_by_key(|it| (it.header.started, it.file, it.begin));
         // If the clock was set back between two runs, segments of one are between those of the other.
@@ -209,25 +202,22 @@ impl Archive {
     }
 
     fn damaged(&self, file: usize, offset: u64, problem: impl Into<String>) -> ReadError {
-        ReadError::Damaged { file: self.files[file].name.clone(), offset, problem: problem.into() }
+        ReadError::Damaged { file: self.files.name(file).to_owned(), offset, problem: problem.into() }
     }
 
     fn unpack(&mut self, file: usize, offset: u64, packed: usize, content: &mut Vec<u8>) -> Result<(), ReadError> {
-        let HistoryFile { name, source } = &mut self.files[file];
-        let failed = self.unpacker.unpack(&mut **source, offset, packed, content);
-        failed.map_err(|error| ReadError::Damaged { file: name.clone(), offset, problem: error.to_string() })
+        let Archive { files, unpacker, .. } = self;
+        let unpacked = files.read(file, |source| Ok(unpacker.unpack(source, offset, packed, content)))?;
+        unpacked.map_err(|error| self.damaged(file, offset, error.to_string()))
     }
 
     fn next(&mut self, file: usize, offset: u64, length: u64) -> Result<Next, ReadError> {
-        let HistoryFile { name, source } = &mut self.files[file];
-        frame::next(&mut **source, offset, length).map_err(|source| ReadError::Io { file: name.clone(), source })
+        self.files.read(file, |source| frame::next(source, offset, length))
     }
 
     /// Finds the segments of a file: from its end if that is complete, otherwise frame by frame.
     fn find_segments(&mut self, file: usize) -> Result<(), ReadError> {
-        let HistoryFile { name, source } = &mut self.files[file];
-        let failed = |source| ReadError::Io { file: name.clone(), source };
-        let length = source.seek(SeekFrom::End(0)).map_err(failed)?;
+        let length = self.files.read(file, |source| source.seek(SeekFrom::End(0)))?;
         let mut end = length;
         let mut found = Vec::new();
         while let Some(trailer) = self.trailer_before(file, end)? {
@@ -249,12 +239,11 @@ impl Archive {
     /// Returns the trailer that ends at an offset.
     fn trailer_before(&mut self, file: usize, end: u64) -> Result<Option<Trailer>, ReadError> {
         let Some(start) = end.checked_sub(TRAILER as u64) else { return Ok(None) };
-        let HistoryFile { name, source } = &mut self.files[file];
         let mut bytes = [0; TRAILER];
-        source
-            .seek(SeekFrom::Start(start))
-            .and_then(|_| source.read_exact(&mut bytes))
-            .map_err(|source| ReadError::Io { file: name.clone(), source })?;
+        self.files.read(file, |source| {
+            source.seek(SeekFrom::Start(start))?;
+            source.read_exact(&mut bytes)
+        })?;
         Ok(Trailer::read(&bytes).filter(|it| it.segment <= start && it.index < it.segment))
     }
 
@@ -319,7 +308,7 @@ impl Archive {
         length: u64,
         content: &mut Vec<u8>,
     ) -> Result<(Header, u64), ReadError> {
-        let name = self.files[file].name.clone();
+        let name = self.files.name(file).to_owned();
         let packed = match self.next(file, start, length)? {
             Next::Frame { packed } => packed,
             Next::CutOff if start > 0 => return Err(self.damaged(file, start, "the header is cut off")),

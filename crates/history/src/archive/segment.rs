@@ -4,8 +4,7 @@ use std::io::{Read as _, SeekFrom};
 
 use jiff::Timestamp;
 
-use super::{Archive, HistoryFile, Segment};
-use crate::error::ReadError;
+use super::{Archive, Segment};
 use crate::excerpt::ExcerptError;
 use crate::frame::TRAILER;
 
@@ -27,11 +26,10 @@ impl Archive {
         }
         let mut bytes = Vec::new();
         for (file, begin, end) in found {
-            let HistoryFile { name, source } = &mut self.files[file];
-            let read = source
-                .seek(SeekFrom::Start(begin))
-                .and_then(|_| source.by_ref().take(end - begin).read_to_end(&mut bytes));
-            read.map_err(|source| ReadError::Io { file: name.clone(), source })?;
+            self.files.read(file, |source| {
+                source.seek(SeekFrom::Start(begin))?;
+                source.take(end - begin).read_to_end(&mut bytes)
+            })?;
         }
         if bytes.is_empty() { Err(ExcerptError::NoSegment { started }) } else { Ok(bytes) }
     }

@@ -183,6 +183,38 @@ fn what_precedes_damage_in_the_last_segment_is_read(
     assert!(reason.starts_with(&format!("memory is damaged at offset {}: ", frames[2].start)), "{reason}");
 }
 
+/// A folder can have more files than a process may open.
+#[cfg(target_os = "linux")]
+#[test]
+fn one_file_is_open_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..20 {
+        let (mut encoder, mut file) = begin(100 * number + 1);
+        put_frames(&mut encoder, 100 * number + 2..100 * number + 4, &mut file);
+        encoder.end_segment(&mut file).unwrap();
+        fs::write(folder.path().join(format!("{number:02}.history")), file).unwrap();
+    }
+    let open = || {
+        let all = fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
+        all.filter(|file| file.starts_with(folder.path())).count()
+    };
+    let mut archive = Archive::open(folder.path()).unwrap();
+    assert!(open() <= 1, "{} files are open", open());
+    let mut replay = archive.replay(Select::All, Timestamp::MIN).unwrap();
+    // A recorder deletes its oldest segment meanwhile.
+    fs::remove_file(folder.path().join("07.history")).unwrap();
+    let (mut changes, mut gaps) = (0, Vec::new());
+    while let Some(change) = replay.next_change().unwrap() {
+        assert!(open() <= 1, "{} files are open", open());
+        match change.what {
+            What::Gap(gap) => gaps.push(gap.reason.to_string()),
+            _ => changes += 1,
+        }
+    }
+    assert_eq!((changes, gaps.len()), (19 * 3 - 1, 18));
+    assert!(gaps[6].starts_with("cannot read ") && gaps[6].ends_with("07.history"), "{gaps:?}");
+}
+
 #[test]
 fn a_damaged_index_is_made_again() {
     let (mut encoder, mut file) = begin(1);
