@@ -1,5 +1,7 @@
 //! The changes of selected objects, in their order, and the state between them.
 
+mod relabelled;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use jiff::Timestamp;
@@ -213,6 +215,7 @@ impl<'a> Replay<'a> {
             self.present = Some(segment);
             self.objects = state;
         } else if let Some(gap) = gap {
+            self.add_relabelled(segment, &mut state)?;
             self.changes.push_back(Change { seen: started, author: None, what: What::Gap(gap) });
             self.change_to(&state, started);
         } else if let Select::Service(_) = self.select {

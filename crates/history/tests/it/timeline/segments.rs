@@ -10,7 +10,7 @@ use kube_endpoints_testing::shop::{self, node};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{CONTROLLER, pod, ready, service, start, versioned};
+use super::{CONTROLLER, pod, ready, service, start, versioned, with};
 use crate::recording::{self, recorded};
 
 fn at(seconds: i64) -> Timestamp {
@@ -109,6 +109,24 @@ fn a_selector_that_changes_between_two_runs_is_the_cause() {
 Service shop/web was changed; EndpointSlice shop/web-x was written 0 ms later
 02:30.000Z  10.1.0.1 (Pod green-1): absent -> ready, 1 ready: Service shop/web was changed; \
 EndpointSlice shop/web-x was written 0 ms later
+02:30.000Z  changes since 02:00.000Z may be missing: the recorder was not running, or could not write
+";
+    assert_eq!(timeline(vec![first, second]), expected);
+}
+
+/// The Pod exists, and has other labels.
+#[test]
+fn a_pod_that_is_relabelled_between_two_runs_is_not_deleted() {
+    let objects = |app: &str| {
+        let pod = with(pod(0, true), "/metadata/labels/app", json!(app));
+        [node(), service(&json!({"app": "web"})), pod, shop::pod("db", 7, true), ready(&[0])]
+    };
+    let (_, first) = begin(&[], &objects("web"), 0);
+    let (mut encoder, mut second) = begin(&[], &objects("api"), 30);
+    encoder.end_segment(&mut second).expect("memory");
+    let expected = "\
+02:30.000Z  10.1.0.0 (Pod web-0): ready -> absent, 0 ready: EP001 the labels do not match the selector app=web; \
+Pod shop/web-0 was changed; in no slice
 02:30.000Z  changes since 02:00.000Z may be missing: the recorder was not running, or could not write
 ";
     assert_eq!(timeline(vec![first, second]), expected);
