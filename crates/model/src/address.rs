@@ -62,6 +62,13 @@ impl Address {
     }
 }
 
+impl Default for Address {
+    /// Returns empty text.
+    fn default() -> Self {
+        Address(Repr::Text(Text::new()))
+    }
+}
+
 impl From<&str> for Address {
     fn from(text: &str) -> Self {
         Address::new(text)
@@ -130,9 +137,10 @@ impl Serialize for Address {
 }
 
 /// An IP address family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IpFamily {
     /// IPv4, including IPv4-mapped IPv6 addresses.
+    #[default]
     V4,
     /// IPv6.
     V6,

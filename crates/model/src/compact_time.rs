@@ -24,6 +24,13 @@ impl CompactTime {
     }
 }
 
+impl Default for CompactTime {
+    /// Returns the beginning of 1970.
+    fn default() -> Self {
+        Timestamp::UNIX_EPOCH.into()
+    }
+}
+
 impl From<Timestamp> for CompactTime {
     fn from(time: Timestamp) -> Self {
         Self(NonZeroI64::new(OFFSET + time.as_microsecond()).unwrap_or(NonZeroI64::MAX))

@@ -60,7 +60,7 @@ pub struct EndpointSubset {
 }
 
 /// An address of a subset.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EndpointAddress {
     /// Host name within the Service; empty if absent.
@@ -75,12 +75,6 @@ pub struct EndpointAddress {
     /// Object behind the address, usually a Pod.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_ref: Option<TargetRef>,
-}
-
-impl Default for EndpointAddress {
-    fn default() -> Self {
-        EndpointAddress { hostname: Text::new(), ip: Address::new(""), node_name: None, target_ref: None }
-    }
 }
 
 /// A port of a subset. Ports are compared by value; upstream compares `app_protocol` by pointer, see

@@ -37,7 +37,7 @@ pub struct ObjectReference {
 /// Object behind an endpoint: an [`ObjectReference`] in less than half the memory, since there are two per Pod.
 ///
 /// Nearly all references contain only the namespace, name and UID of a Pod; they need no allocation.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(from = "ObjectReference", into = "ObjectReference")]
 pub struct TargetRef {
     namespace: Text,

@@ -3,10 +3,9 @@
 use kube_endpoint_model::{
     AddressType, Endpoint, EndpointAddress, EndpointConditions, EndpointHints, EndpointPort, EndpointSlice,
     EndpointSubset, Endpoints, IpFamily, NamedPort, Node, ObjectMeta, ObjectReference, OwnerReference, Pod, Service,
-    ServicePort, SubsetPort, TargetPort, TargetRef, Text, Uid,
+    ServicePort, SubsetPort, TargetPort, TargetRef,
 };
 
-use super::scalars::{Initial, initial_is_default};
 use super::{Delta, list};
 use crate::codec::{Input, Malformed, Output};
 
@@ -101,22 +100,6 @@ impl Delta for EndpointSubset {
     }
 }
 
-initial_is_default!(
-    ServicePort OwnerReference EndpointSubset EndpointAddress SubsetPort Endpoint EndpointHints EndpointPort TargetPort
-);
-
-impl Initial for NamedPort {
-    fn initial() -> Self {
-        NamedPort { name: Text::new(), protocol: Text::new(), port: 0 }
-    }
-}
-
-impl Initial for TargetRef {
-    fn initial() -> Self {
-        TargetRef::pod(Text::new(), Text::new(), Uid::default())
-    }
-}
-
 impl Delta for TargetRef {
     fn write(&self, before: &Self, out: &mut Output) {
         ObjectReference::from(self).write(&before.into(), out);
@@ -174,11 +157,5 @@ impl Delta for IpFamily {
             6 => Ok(IpFamily::V6),
             _ => Err(Malformed("an address family is neither 4 nor 6")),
         }
-    }
-}
-
-impl Initial for IpFamily {
-    fn initial() -> Self {
-        IpFamily::V4
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kube_endpoint_model::{Addresses, Labels, NamedPort, Text};
 
-use super::{Delta, scalars::Initial};
+use super::Delta;
 use crate::codec::{Input, Malformed, Output};
 
 /// Number of new items up to which they are searched among those before.
@@ -16,7 +16,7 @@ const MAX_ITEMS: usize = 150_000;
 /// Writes the length of the common beginning, how many items follow that are replaced, and by which others. One that was
 /// anywhere in `before` or `beside` is written as its place there, plus one. Others follow a 0, as differences: the first ones
 /// from those that they replace, each other one from the one before it, which is often alike.
-pub(super) fn write<T: Delta + Initial + PartialEq>(now: &[T], before: &[T], beside: &[T], out: &mut Output) {
+pub(super) fn write<T: Delta + Default + PartialEq>(now: &[T], before: &[T], beside: &[T], out: &mut Output) {
     write_after(common_beginning(now, before), now, before, beside, out);
 }
 
@@ -24,7 +24,7 @@ fn common_beginning<T: PartialEq>(now: &[T], before: &[T]) -> usize {
     now.iter().zip(before).take_while(|(now, before)| now == before).count()
 }
 
-fn write_after<T: Delta + Initial + PartialEq>(start: usize, now: &[T], before: &[T], beside: &[T], out: &mut Output) {
+fn write_after<T: Delta + Default + PartialEq>(start: usize, now: &[T], before: &[T], beside: &[T], out: &mut Output) {
     let (rest, replaced) = (&now[start..], &before[start..]);
     // Of lists with one other list in each, such as subsets, nothing is compared twice.
     let is_one = rest.len() == 1 && replaced.len() == 1;
@@ -34,7 +34,7 @@ fn write_after<T: Delta + Initial + PartialEq>(start: usize, now: &[T], before: 
     for number in [start, replaced.len(), rest.len()] {
         out.number(number as u64);
     }
-    let initial = T::initial();
+    let initial = T::default();
     for (at, item) in rest.iter().enumerate() {
         let is_other = |place: usize| at == 0 && place == start && start < before.len();
         let is_known = |(place, known): (usize, &T)| !is_other(place) && known == item;
@@ -49,7 +49,7 @@ fn write_after<T: Delta + Initial + PartialEq>(start: usize, now: &[T], before: 
     }
 }
 
-pub(super) fn read<T: Delta + Initial + Clone>(
+pub(super) fn read<T: Delta + Default + Clone>(
     before: &[T],
     beside: &[T],
     input: &mut Input<'_>,
@@ -65,7 +65,7 @@ pub(super) fn read<T: Delta + Initial + Clone>(
     }
     let mut now = Vec::with_capacity(length);
     now.extend_from_slice(&before[..start]);
-    let initial = T::initial();
+    let initial = T::default();
     for at in 0..count {
         let item = if let Some(known) = input.number()?.checked_sub(1) {
             let known = usize::try_from(known).unwrap_or(usize::MAX);
@@ -82,7 +82,7 @@ pub(super) fn read<T: Delta + Initial + Clone>(
 
 const BEYOND: Malformed = Malformed("a list keeps more than there was");
 
-impl<T: Delta + Initial + Clone + PartialEq> Delta for Vec<T> {
+impl<T: Delta + Default + Clone + PartialEq> Delta for Vec<T> {
     fn write(&self, before: &Self, out: &mut Output) {
         write(self, before, &[], out);
     }
@@ -98,12 +98,6 @@ impl<T: Delta + Initial + Clone + PartialEq> Delta for Vec<T> {
 
     fn read(before: &Self, input: &mut Input<'_>) -> Result<Self, Malformed> {
         read(before, &[], input)
-    }
-}
-
-impl<T> Initial for Vec<T> {
-    fn initial() -> Self {
-        Vec::new()
     }
 }
 
@@ -127,12 +121,6 @@ impl Delta for Addresses {
     }
 }
 
-impl Initial for Addresses {
-    fn initial() -> Self {
-        Self::default()
-    }
-}
-
 /// A pair of a map.
 type Pair = (Text, Text);
 
@@ -144,12 +132,6 @@ impl Delta for Pair {
 
     fn read(before: &Self, input: &mut Input<'_>) -> Result<Self, Malformed> {
         Ok((Text::read(&before.0, input)?, Text::read(&before.1, input)?))
-    }
-}
-
-impl Initial for Pair {
-    fn initial() -> Self {
-        Self::default()
     }
 }
 
@@ -185,10 +167,4 @@ pub(crate) fn each_label(input: &mut Input<'_>, mut pair: impl FnMut(&[u8], &[u8
         pair(&key, &value);
     }
     Ok(())
-}
-
-impl Initial for Labels {
-    fn initial() -> Self {
-        Self::default()
-    }
 }

@@ -167,50 +167,14 @@ impl Delta for CompactTime {
     }
 }
 
-/// What an absent value is compared with.
-pub(super) trait Initial {
-    fn initial() -> Self;
-}
-
-macro_rules! initial_is_default {
-    ($($type:ty)*) => {
-        $(impl Initial for $type {
-            fn initial() -> Self {
-                Self::default()
-            }
-        })*
-    };
-}
-
-pub(super) use initial_is_default;
-
-initial_is_default!(bool i64 i32 Text Uid ResourceVersion Timestamp);
-
-impl Initial for CompactTime {
-    fn initial() -> Self {
-        CompactTime::from(Timestamp::default())
-    }
-}
-
-impl Initial for Address {
-    fn initial() -> Self {
-        Address::new("")
-    }
-}
-
-impl<T: Initial> Initial for Arc<T> {
-    fn initial() -> Self {
-        Arc::new(T::initial())
-    }
-}
-
-impl<T: Delta + Initial> Delta for Option<T> {
+/// An absent value is compared with the default.
+impl<T: Delta + Default> Delta for Option<T> {
     fn write(&self, before: &Self, out: &mut Output) {
         out.byte(u8::from(self.is_some()));
         if let Some(now) = self {
             match before {
                 Some(before) => now.write(before, out),
-                None => now.write(&T::initial(), out),
+                None => now.write(&T::default(), out),
             }
         }
     }
@@ -221,7 +185,7 @@ impl<T: Delta + Initial> Delta for Option<T> {
         }
         match before {
             Some(before) => T::read(before, input),
-            None => T::read(&T::initial(), input),
+            None => T::read(&T::default(), input),
         }
         .map(Some)
     }

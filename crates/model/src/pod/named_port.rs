@@ -3,7 +3,7 @@
 use crate::Text;
 
 /// A named container port, which a Service can refer to.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NamedPort {
     /// Port name.
     pub name: Text,
