@@ -10,6 +10,7 @@
 //! - Outside of tests, benches and examples: functions panic on failure.
 #![expect(clippy::missing_panics_doc, reason = "a failure is reported by a panic, as in any test")]
 
+pub mod audit;
 pub mod bodies;
 pub mod book;
 mod clocks;

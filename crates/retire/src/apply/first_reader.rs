@@ -25,6 +25,7 @@ pub fn first_reader<'a>(reads: &Reads, objects: impl IntoIterator<Item = &'a Who
 mod tests {
     use std::io::Cursor;
 
+    use kube_endpoints_testing::audit::{event, lines};
     use kube_wire::ObjectKey;
     use rstest::rstest;
     use serde_json::{Value, json};
@@ -33,22 +34,9 @@ mod tests {
     use crate::Who;
     use crate::testing::read;
 
-    /// Returns a successful `list` of `shop` by alice, with these changes.
-    fn event(changes: &Value) -> Value {
-        let mut event = json!({
-            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete",
-            "verb": "list", "user": {"username": "alice"}, "userAgent": "curl/8.5.0 (x)", "responseStatus": {"code": 200},
-            "requestURI": "/api/v1/namespaces/shop/endpoints",
-            "objectRef": {"resource": "endpoints", "namespace": "shop"}, "stageTimestamp": "2026-11-27T14:00:00Z",
-        });
-        event.as_object_mut().expect("an object").extend(changes.as_object().expect("an object").clone());
-        event
-    }
-
     fn reads(events: &[Value]) -> Reads {
-        let lines: Vec<String> = events.iter().map(Value::to_string).collect();
         let mut reads = Reads::default();
-        reads.add("audit.log", Cursor::new(lines.join("\n").into_bytes())).expect("readable");
+        reads.add("audit.log", Cursor::new(lines(events))).expect("readable");
         reads
     }
 
@@ -79,17 +67,17 @@ mod tests {
     #[case::controller(json!({"user": {"username": "system:serviceaccount:kube-system:endpointslicemirroring-controller"}}), None)]
     fn reads_that_stop_a_run(#[case] changes: Value, #[case] expected: Option<&str>) {
         let (web, other) = (read("shop", "web"), read("quiet", "e"));
-        let stop = first_reader(&reads(&[event(&changes)]), [&web, &other]);
+        let stop = first_reader(&reads(&[event("list", &changes)]), [&web, &other]);
         assert_eq!(stop.map(|stop| stop.to_string()), expected.map(|what| format!("{ALICE}{what}")));
     }
 
     #[test]
     fn the_first_of_several_is_named() {
-        let late = event(&json!({}));
-        let early = json!({"stageTimestamp": "2026-11-27T13:59:59Z", "verb": "get", "objectRef": of("quiet", "e"),
+        let late = event("list", &json!({}));
+        let early = json!({"stageTimestamp": "2026-11-27T13:59:59Z", "objectRef": of("quiet", "e"),
             "user": {"username": "system:serviceaccount:shop:proxy"}});
         let objects = [read("shop", "web"), read("quiet", "e")];
-        let stop = first_reader(&reads(&[late, event(&early)]), &objects);
+        let stop = first_reader(&reads(&[late, event("get", &early)]), &objects);
         let what = "get of quiet/e (curl/8.5.0)".to_owned();
         let by = Who::account("shop", "proxy");
         assert_eq!(stop, Some(Stop::Read { key: ObjectKey::new("quiet", "e"), by, what }));

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use kube_endpoints_testing::audit;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -21,13 +22,15 @@ async fn offline(folder: &TempDir, line: &str) -> Run {
 fn event(second: u64, user: &str, verb: &str, target: (&str, &str, &str), body: (&str, Value)) -> Value {
     let (resource, name, subresource) = target;
     let agent = if user == KUBELET { "kubelet/v1.36.0 (linux/amd64)" } else { "kubectl/v1.36.0 (linux/amd64)" };
-    let mut event = json!({
-        "kind": "Event", "apiVersion": "audit.k8s.io/v1", "stage": "ResponseComplete", "verb": verb,
-        "level": match body.0 { "responseObject" => "RequestResponse", "requestObject" => "Request", _ => "Metadata" },
-        "requestURI": "/", "user": {"username": user}, "userAgent": agent, "responseStatus": {"code": 200},
-        "objectRef": {"resource": resource, "namespace": "shop", "name": name, "subresource": subresource},
-        "stageTimestamp": format!("2026-11-27T14:00:{second:02}.000000Z"),
-    });
+    let mut event = audit::event(
+        verb,
+        &json!({
+            "level": match body.0 { "responseObject" => "RequestResponse", "requestObject" => "Request", _ => "Metadata" },
+            "user": {"username": user}, "userAgent": agent,
+            "objectRef": {"resource": resource, "namespace": "shop", "name": name, "subresource": subresource},
+            "stageTimestamp": format!("2026-11-27T14:00:{second:02}.000000Z"),
+        }),
+    );
     if resource == "endpointslices" {
         event["objectRef"]["apiGroup"] = json!("discovery.k8s.io");
     }
@@ -64,8 +67,7 @@ fn write_log(path: &Path, more: &[Value]) {
         event(1, "alice", "create", ("pods", "web-0", ""), ("responseObject", pod(0))),
         event(2, KUBELET, "patch", ("pods", "web-0", "status"), ("requestObject", status)),
     ];
-    let lines: Vec<u8> = log.iter().chain(more).flat_map(|event| format!("{event}\n").into_bytes()).collect();
-    fs::write(path, lines).expect("written");
+    fs::write(path, audit::lines(&[&log, more].concat())).expect("written");
 }
 
 #[tokio::test]
@@ -124,8 +126,7 @@ async fn a_log_of_metadata_names_who_wrote_what() {
         event(2, "carol", "delete", ("pods", "db-0", ""), none()),
         event(3, "dave", "update", ("endpointslices", "web-x", ""), none()),
     ];
-    let lines: Vec<u8> = log.iter().flat_map(|event| format!("{event}\n").into_bytes()).collect();
-    fs::write(folder.path().join("audit.log"), lines).expect("written");
+    fs::write(folder.path().join("audit.log"), audit::lines(&log)).expect("written");
     let run = offline(&folder, "record --to day.history --from-audit-log audit.log").await;
     assert_eq!(run.status, 0, "{run:?}");
     let run = offline(&folder, "history web -n shop --history=day.history").await;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use jiff::SignedDuration;
 use kube_dev_apiserver::Config;
-use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::book::assert_table;
+use kube_endpoints_testing::{LIMIT, audit};
 use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -61,17 +61,14 @@ fn log(cluster: &Cluster, readers: &[(&str, &str)]) -> PathBuf {
     // The program reads the clock, too.
     let now = kube_ambient::now();
     let event = |ago: SignedDuration, user: &str, namespace: &str| {
-        json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "stage": "ResponseComplete", "level": "Metadata", "verb": "watch",
-            "user": {"username": user}, "userAgent": "client/v1", "requestURI": "/api/v1/endpoints", "responseStatus": {"code": 200},
-            "objectRef": {"resource": "endpoints", "namespace": namespace}, "stageTimestamp": (now - ago).to_string()})
+        let object = json!({"resource": "endpoints", "namespace": namespace});
+        audit::event("watch", &json!({"user": {"username": user}, "objectRef": object, "stageTimestamp": now - ago}))
     };
     let hours =
         (0..8 * 24).rev().map(|ago| event(SignedDuration::from_hours(ago), "system:kube-controller-manager", ""));
     let readers = readers.iter().map(|(user, namespace)| event(SignedDuration::from_mins(90), user, namespace));
-    let lines: Vec<String> = hours.chain(readers).map(|event| event.to_string()).collect();
-    let text = lines.join("\n");
     let path = cluster.folder().join("audit.log");
-    fs::write(&path, text).expect("written");
+    fs::write(&path, audit::lines(&hours.chain(readers).collect::<Vec<_>>())).expect("written");
     path
 }
 

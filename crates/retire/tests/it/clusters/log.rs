@@ -4,6 +4,7 @@ use std::io::Cursor;
 
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoints_history::audit::reads::Reads;
+use kube_endpoints_testing::audit;
 use serde_json::{Value, json};
 
 /// Time of all plans.
@@ -31,12 +32,12 @@ pub(super) fn request(hours_ago: i64, user: &str, verb: &str, path: &str) -> Val
 fn event(time: Timestamp, user: &str, verb: &str, resource: &str, path: &str) -> Value {
     let (object, query) = path.split_once('?').unwrap_or((path, ""));
     let (namespace, name) = object.split_once('/').expect("namespace and name");
-    json!({
-        "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete", "verb": verb,
-        "user": {"username": user}, "userAgent": "program/v1", "requestURI": format!("/api/v1/{resource}?{query}"),
-        "objectRef": {"resource": resource, "namespace": namespace, "name": name}, "responseStatus": {"code": 200},
-        "stageTimestamp": time.to_string(),
-    })
+    let object = json!({"resource": resource, "namespace": namespace, "name": name});
+    let uri = format!("/api/v1/{resource}?{query}");
+    audit::event(
+        verb,
+        &json!({"user": {"username": user}, "userAgent": "program/v1", "requestURI": uri, "objectRef": object, "stageTimestamp": time}),
+    )
 }
 
 impl Log {
@@ -73,9 +74,7 @@ impl Log {
     pub(super) fn reads(&self) -> Reads {
         let mut reads = Reads::default();
         for (number, events) in self.files.iter().enumerate() {
-            let lines: Vec<String> = events.iter().map(ToString::to_string).collect();
-            let text = lines.join("\n");
-            reads.add(&format!("audit-{number}.log"), Cursor::new(text.into_bytes())).expect("readable");
+            reads.add(&format!("audit-{number}.log"), Cursor::new(audit::lines(events))).expect("readable");
         }
         reads
     }

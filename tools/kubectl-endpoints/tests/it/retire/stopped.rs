@@ -6,6 +6,7 @@ use std::io::Write as _;
 use endpoint_controller_manager::{ClientSettings, Settings};
 use kube_controller_client::Config;
 use kube_dev_apiserver::{Effect, Fault, On};
+use kube_endpoints_testing::audit::event;
 use kube_endpoints_testing::{LIMIT, until};
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -142,12 +143,8 @@ async fn a_reader_in_the_audit_log() {
     let before = scene.endpoints();
     let log = scene.path("audit.log");
     let line = |user: &str, agent: &str, namespace: &str| {
-        let event = json!({
-            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete",
-            "verb": "list", "user": {"username": user}, "userAgent": agent, "requestURI": "/x",
-            "objectRef": {"resource": "endpoints", "namespace": namespace}, "stageTimestamp": "2026-11-27T14:00:00Z",
-        });
-        format!("{event}\n")
+        let object = json!({"resource": "endpoints", "namespace": namespace});
+        format!("{}\n", event("list", &json!({"user": {"username": user}, "userAgent": agent, "objectRef": object})))
     };
     fs::write(&log, line("early", "curl/8.5.0", "shop")).expect("written");
     let plan = scene.plan(&["shop/edited", "shop/moved"]);
