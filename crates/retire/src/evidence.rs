@@ -197,7 +197,8 @@ fn servers(reads: &Reads, window: std::ops::RangeInclusive<i64>, demand: &Demand
     if servers < 2 {
         return None;
     }
-    // Files of one server do not overlap, but for copies. The middle of an hour: a rotation at its beginning is usual.
+    // Files of one server do not overlap, but for copies, which share requests. The middle of an hour: a rotation at its beginning
+    // is usual.
     let logged = |hour: i64| {
         let middle = hour.saturating_mul(SECONDS_OF_AN_HOUR).saturating_add(SECONDS_OF_AN_HOUR / 2);
         let covers = |file: &&LogFile| {
@@ -207,10 +208,20 @@ fn servers(reads: &Reads, window: std::ops::RangeInclusive<i64>, demand: &Demand
                 .is_some_and(|(first, last)| (first.as_second()..=last.as_second()).contains(&middle));
             is_within && file.hours.range(hour - 1..=hour + 1).next().is_some()
         };
-        let mut ids = HashSet::new();
-        let covering = reads.files.iter().filter(covers);
-        let covering = covering.filter(|file| file.first_id.as_ref().is_none_or(|id| ids.insert(id)));
-        covering.map(|file| if file.is_of_all_servers { servers } else { 1 }).sum::<usize>()
+        let mut counted = HashSet::new();
+        let found = reads.files.iter().filter(covers).map(|file| {
+            let ids: HashSet<u64> = file.hours.range(hour - 1..=hour + 1).filter_map(|(_, id)| *id).collect();
+            let is_copy = !counted.is_disjoint(&ids);
+            counted.extend(ids);
+            if is_copy {
+                0
+            } else if file.is_of_all_servers {
+                servers
+            } else {
+                1
+            }
+        });
+        found.sum::<usize>()
     };
     // The first and the last hour can be covered in part.
     let (start, end) = window.into_inner();

@@ -1,6 +1,7 @@
 //! Who has read Endpoints, as audit logs of kube-apiserver show.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read};
 
 use jiff::Timestamp;
@@ -68,14 +69,13 @@ pub struct LogFile {
     pub name: String,
     /// Number of audit events.
     pub events: u64,
-    /// `auditID` of the event at the beginning, which copies of a file share; `None` if it is unknown.
-    pub first_id: Option<String>,
     /// Time of the first event; `None` without events.
     pub first: Option<Timestamp>,
     /// Time of the last event; `None` without events.
     pub last: Option<Timestamp>,
-    /// Hours since 1970 that have events.
-    pub hours: BTreeSet<i64>,
+    /// Hours since 1970 that have events, each with the lowest hash of their `auditID`s: files of one API server that have the same
+    /// hour share it. `None` if they are unknown.
+    pub hours: BTreeMap<i64, Option<u64>>,
     /// Whether the file is of all API servers of a cluster, as exports of Google Cloud and Azure are.
     pub is_of_all_servers: bool,
     /// Number of lines that are no audit event.
@@ -152,7 +152,9 @@ impl Reads {
         if !is_of_endpoints || event.is_denied {
             return;
         }
-        add_hour(&mut self.hours, event.time);
+        if self.hours.len() < MOST_HOURS {
+            self.hours.insert(hour(event.time));
+        }
         let name = event.selected_name.as_ref().filter(|_| target.name.is_empty()).unwrap_or(&target.name);
         let mut request = Request {
             user: event.user.clone(),
@@ -185,10 +187,9 @@ impl LogFile {
         LogFile {
             name: name.to_owned(),
             events: 0,
-            first_id: None,
             first: None,
             last: None,
-            hours: BTreeSet::new(),
+            hours: BTreeMap::new(),
             is_of_all_servers: false,
             foreign: 0,
             too_long: 0,
@@ -197,14 +198,15 @@ impl LogFile {
     }
 
     fn see(&mut self, event: &Event<'_>) {
-        if self.events == 0 && !event.id.is_empty() {
-            self.first_id = Some(event.id.to_string());
-        }
         self.events += 1;
         self.first = Some(self.first.map_or(event.time, |first| first.min(event.time)));
         self.last = Some(self.last.map_or(event.time, |last| last.max(event.time)));
         self.is_of_all_servers |= event.is_of_all_servers;
-        add_hour(&mut self.hours, event.time);
+        let hour = hour(event.time);
+        if self.hours.len() < MOST_HOURS || self.hours.contains_key(&hour) {
+            let lowest = self.hours.entry(hour).or_default();
+            *lowest = hash_of(&event.id).into_iter().chain(*lowest).min();
+        }
     }
 }
 
@@ -213,67 +215,49 @@ pub fn hour(time: Timestamp) -> i64 {
     time.as_second().div_euclid(SECONDS_OF_AN_HOUR)
 }
 
-fn add_hour(hours: &mut BTreeSet<i64>, time: Timestamp) {
-    if hours.len() < MOST_HOURS {
-        hours.insert(hour(time));
-    }
+/// Returns a hash of an `auditID`; `None` if it is unknown.
+fn hash_of(id: &str) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    (!id.is_empty()).then(|| hasher.finish())
 }
 
 #[cfg(test)]
 mod tests {
+    use kube_endpoints_testing::audit::{event, lines};
     use rstest::rstest;
     use serde_json::{Value, json};
 
     use super::*;
 
-    fn event(verb: &str, resource: &str, changes: &Value) -> Value {
-        let mut event = json!({
-            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete",
-            "verb": verb, "user": {"username": "alice"}, "userAgent": "kubectl/v1.36.0", "responseStatus": {"code": 200},
-            "requestURI": "/api/v1/namespaces/shop/endpoints", "objectRef": {"resource": resource, "namespace": "shop"},
-            "stageTimestamp": "2026-11-27T14:00:00Z",
-        });
-        let fields = event.as_object_mut().expect("an object");
-        fields.extend(changes.as_object().expect("an object").clone());
-        event
-    }
-
     fn read(events: &[Value]) -> Reads {
-        let lines: Vec<String> = events.iter().map(Value::to_string).collect();
-        let log = lines.join("\n");
         let mut reads = Reads::default();
-        reads.add("audit.log", io::Cursor::new(log.into_bytes())).expect("readable");
+        reads.add("audit.log", io::Cursor::new(lines(events))).expect("readable");
         reads
     }
 
     #[rstest]
-    #[case::list("list", "endpoints", json!({}), "list shop/ alice 1")]
-    #[case::get("get", "endpoints", json!({"objectRef": {"resource": "endpoints", "namespace": "shop", "name": "web"}}),
+    #[case::list("list", json!({}), "list shop/ alice 1")]
+    #[case::get("get", json!({"objectRef": {"resource": "endpoints", "namespace": "shop", "name": "web"}}),
         "get shop/web alice 1")]
-    #[case::not_found("get", "endpoints", json!({"responseStatus": {"code": 404}}), "get shop/ alice 1")]
-    #[case::denied("list", "endpoints", json!({"responseStatus": {"code": 403}}), "")]
-    #[case::begun_watch("watch", "endpoints", json!({"stage": "ResponseStarted"}), "watch shop/ alice 1")]
-    #[case::received("list", "endpoints", json!({"stage": "RequestReceived"}), "")]
-    #[case::name_by_field("watch", "endpoints", json!({"requestURI": "/x?fieldSelector=metadata.name%3Dweb"}),
+    #[case::not_found("get", json!({"responseStatus": {"code": 404}}), "get shop/ alice 1")]
+    #[case::denied("list", json!({"responseStatus": {"code": 403}}), "")]
+    #[case::begun_watch("watch", json!({"stage": "ResponseStarted"}), "watch shop/ alice 1")]
+    #[case::received("list", json!({"stage": "RequestReceived"}), "")]
+    #[case::name_by_field("watch", json!({"requestURI": "/x?fieldSelector=metadata.name%3Dweb"}),
         "watch shop/web alice 1")]
-    #[case::name_by_double_equals("watch", "endpoints", json!({"requestURI": "/x?fieldSelector=metadata.name%3D%3Dweb"}),
+    #[case::name_by_double_equals("watch", json!({"requestURI": "/x?fieldSelector=metadata.name%3D%3Dweb"}),
         "watch shop/web alice 1")]
-    #[case::all_but_a_name("watch", "endpoints", json!({"requestURI": "/x?fieldSelector=metadata.name%21%3Dweb"}),
+    #[case::all_but_a_name("watch", json!({"requestURI": "/x?fieldSelector=metadata.name%21%3Dweb"}),
         "watch shop/ alice 1")]
-    #[case::labels("list", "endpoints", json!({"requestURI": "/x?labelSelector=app%3Dweb"}), "list shop/ [app=web] alice 1")]
-    #[case::other_kind("list", "services", json!({}), "")]
-    #[case::write("update", "endpoints", json!({}), "")]
-    #[case::another_group("list", "endpoints",
-        json!({"objectRef": {"apiGroup": "example.com", "resource": "endpoints"}}), "")]
-    #[case::impersonated("list", "endpoints", json!({"impersonatedUser": {"username": "bob"}}),
+    #[case::labels("list", json!({"requestURI": "/x?labelSelector=app%3Dweb"}), "list shop/ [app=web] alice 1")]
+    #[case::other_kind("list", json!({"objectRef": {"resource": "services", "namespace": "shop"}}), "")]
+    #[case::write("update", json!({}), "")]
+    #[case::another_group("list", json!({"objectRef": {"apiGroup": "example.com", "resource": "endpoints"}}), "")]
+    #[case::impersonated("list", json!({"impersonatedUser": {"username": "bob"}}),
         "list shop/ bob, impersonated by alice 1")]
-    fn reads_of_endpoints_are_found(
-        #[case] verb: &str,
-        #[case] resource: &str,
-        #[case] changes: Value,
-        #[case] expected: &str,
-    ) {
-        let reads = read(&[event(verb, resource, &changes)]);
+    fn reads_of_endpoints_are_found(#[case] verb: &str, #[case] changes: Value, #[case] expected: &str) {
+        let reads = read(&[event(verb, &changes)]);
         let shown = |(request, seen): (&Request, Seen)| {
             let labels = request.labels.as_ref().map(|it| format!("[{it}] ")).unwrap_or_default();
             format!("{} {}/{} {labels}{} {}", request.verb, request.namespace, request.name, request.user, seen.count)
@@ -285,8 +269,7 @@ mod tests {
 
     #[test]
     fn a_watch_with_two_stages_is_one_request() {
-        let watch =
-            |stage: &str, time: &str| event("watch", "endpoints", &json!({"stage": stage, "stageTimestamp": time}));
+        let watch = |stage: &str, time: &str| event("watch", &json!({"stage": stage, "stageTimestamp": time}));
         let reads = read(&[
             watch("ResponseStarted", "2026-11-27T14:00:00Z"),
             watch("ResponseComplete", "2026-11-27T14:05:00Z"),
@@ -303,11 +286,8 @@ mod tests {
     #[test]
     fn further_requests_are_kept_without_names() {
         let get = |name: usize| {
-            event(
-                "get",
-                "endpoints",
-                &json!({"objectRef": {"resource": "endpoints", "namespace": "shop", "name": name.to_string()}}),
-            )
+            let object = json!({"resource": "endpoints", "namespace": "shop", "name": name.to_string()});
+            event("get", &json!({"objectRef": object}))
         };
         let events: Vec<Value> = (0..MOST_REQUESTS + 3).map(get).collect();
         let reads = read(&events);
@@ -317,7 +297,7 @@ mod tests {
 
     #[test]
     fn damaged_logs_are_read() {
-        let log = format!("{}\n", event("list", "endpoints", &json!({})));
+        let log = format!("{}\n", event("list", &json!({})));
         for cut in 0..log.len() {
             let mut reads = Reads::default();
             let damaged = format!("{}{log}", &log[..cut]);
@@ -333,7 +313,7 @@ mod tests {
     #[case::amazon(json!({"message": ""}), false)]
     #[case::azure(json!({"properties": ""}), true)]
     fn exports_can_be_of_all_servers(#[case] wrapper: Value, #[case] expected: bool) {
-        let event = event("list", "endpoints", &json!({}));
+        let event = event("list", &json!({}));
         let field = wrapper.as_object().expect("an object").keys().next().cloned();
         let line = match field.as_deref() {
             None => event,

@@ -54,9 +54,9 @@ impl Log {
         self
     }
 
-    /// Adds the last file again.
-    pub(super) fn twice(mut self) -> Log {
-        self.files.extend(self.files.last().cloned());
+    /// Adds the last file again, without its first events.
+    pub(super) fn copied_from(mut self, event: usize) -> Log {
+        self.files.extend(self.files.last().map(|events| events[event..].to_vec()));
         self
     }
 
