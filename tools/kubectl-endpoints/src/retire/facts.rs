@@ -48,6 +48,12 @@ pub(super) async fn read(
     }
     let is_comparable = are_pods_known && !unread.iter().any(|it| it.kind == Service::RESOURCE.plural);
     unread.extend(unread_roles);
+    // One that is down is no address, and has logged requests.
+    let is_api_server = |pod: &With<Pod, PodProgram>| {
+        pod.namespace == "kube-system" && pod.labels.get("component") == Some("kube-apiserver")
+    };
+    let api_server_pods = pods.iter().filter(|pod| is_api_server(pod)).count();
+    let api_servers = api_servers.map(|addresses| addresses.max(api_server_pods));
     let mut accounts = Accounts::default();
     let mut selectable = Vec::new();
     for pod in pods {

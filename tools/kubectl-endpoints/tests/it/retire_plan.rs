@@ -120,6 +120,20 @@ async fn readers_decide(
     assert_eq!((run.status, plan["verdict"]["answer"].as_str()), (status, Some(answer)), "{plan}");
 }
 
+/// One that is down is no address of `default/kubernetes`, and may have answered readers before.
+#[tokio::test]
+async fn each_pod_of_an_api_server_has_a_log() {
+    let cluster = shop().await;
+    let pod = |name: &str| {
+        json!({"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "main", "image": "x"}]}, "status": {"phase": "Running"},
+            "metadata": {"namespace": "kube-system", "name": name, "labels": {"component": "kube-apiserver"}}})
+    };
+    cluster.server.load(["a", "b"].map(pod)).expect("valid objects");
+    let found = plan(&cluster, "-A -o json", &[]).await.json();
+    assert_eq!(found["verdict"]["answer"], "unknown", "{found}");
+    assert_eq!(found["findings"]["evidence"]["apiServers"], 2, "{found}");
+}
+
 #[tokio::test]
 async fn without_a_log_nothing_is_safe() {
     let run = shop().await.run("retire plan -A").await;
