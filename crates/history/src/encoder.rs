@@ -38,7 +38,6 @@ pub struct Encoder {
 }
 
 /// The beginning of a segment, of which the state is not in memory.
-#[cfg(feature = "recorder")]
 pub(crate) struct Beginning {
     now: Timestamp,
     header: Vec<u8>,
@@ -81,13 +80,8 @@ impl Encoder {
     ///
     /// If the compressor fails, for lack of memory.
     pub fn begin_segment(&mut self, now: Timestamp, out: &mut Vec<u8>) -> io::Result<()> {
-        let start = out.len();
-        let state = self.write_state(now, out)?;
-        let header = self.header(now, state)?;
-        self.begun(&header);
-        // The header has the length of the state, which is not copied for it: a state may have many MiB.
-        out.splice(start..start, header);
-        Ok(())
+        let beginning = self.measure(now)?;
+        self.begin_measured(&beginning, out)
     }
 
     /// Returns the beginning of a segment with the present state of all objects, for [`begin_measured`](Self::begin_measured).
@@ -96,7 +90,6 @@ impl Encoder {
     /// # Errors
     ///
     /// If the compressor fails, for lack of memory.
-    #[cfg(feature = "recorder")]
     pub(crate) fn measure(&mut self, now: Timestamp) -> io::Result<Beginning> {
         // The header comes first and has the length of the state, which is the same when it is written again.
         let state = self.write_state(now, &mut io::sink())?;
@@ -105,20 +98,20 @@ impl Encoder {
         Ok(Beginning { now, header, state })
     }
 
-    /// Begins the segment that was measured, if nothing was recorded since then. Does what
-    /// [`begin_segment`](Self::begin_segment) does, with a frame in memory at a time.
+    /// Begins the segment that was measured, if nothing was recorded since then, with a frame in memory at a time: a state may have
+    /// many MiB.
     ///
     /// # Errors
     ///
     /// If the compressor fails, for lack of memory; those of `out`.
-    #[cfg(feature = "recorder")]
     pub(crate) fn begin_measured(&mut self, beginning: &Beginning, out: &mut dyn Write) -> io::Result<()> {
         let Beginning { now, header, state } = beginning;
         out.write_all(header)?;
         if self.write_state(*now, out)? != *state {
             return Err(io::Error::other("the state has changed since it was measured"));
         }
-        self.begun(header);
+        self.segment.header = header.len() as u64;
+        self.continues = true;
         Ok(())
     }
 
@@ -132,12 +125,6 @@ impl Encoder {
         Ok(packed)
     }
 
-    /// Notes that the state, after this header, is written.
-    fn begun(&mut self, header: &[u8]) {
-        self.segment.header = header.len() as u64;
-        self.continues = true;
-    }
-
     /// Makes the first segment continue another one, without a gap.
     pub(crate) fn continue_segment(&mut self) {
         self.continues = true;
@@ -146,17 +133,10 @@ impl Encoder {
     /// Records the state of an object that is new, or has changed. A state that is recorded already is ignored. Before the first
     /// segment, the object becomes part of the state with which that begins.
     pub fn put(&mut self, seen: Timestamp, author: Option<&Author>, object: impl Into<Recorded>) {
-        self.put_unless(|_| false, seen, author, object.into());
+        self.put_recorded(seen, author, object.into());
     }
 
-    /// Records as [`put`](Self::put) does, unless `is_newer` returns true for the recorded version. Returns whether it has not.
-    pub(crate) fn put_unless(
-        &mut self,
-        is_newer: impl FnOnce(u64) -> bool,
-        seen: Timestamp,
-        author: Option<&Author>,
-        object: Recorded,
-    ) -> bool {
+    fn put_recorded(&mut self, seen: Timestamp, author: Option<&Author>, object: Recorded) {
         let (kind, key) = (object.kind(), object.key());
         let Some(number) = self.objects.find(kind, &key) else {
             let mut group = 0;
@@ -165,19 +145,15 @@ impl Encoder {
                 object.write(self.segment.empty_body(object.version()));
             }
             let number = self.objects.insert(object, group);
-            self.segment.record((number.into(), Operation::Whole), seen, author);
-            return true;
+            return self.segment.record((number.into(), Operation::Whole), seen, author);
         };
-        let Some(slot) = self.objects.get_mut(number) else { return false };
-        if is_newer(slot.object.version()) {
-            return false;
-        }
+        let Some(slot) = self.objects.get_mut(number) else { return };
         if !self.segment.is_open {
             slot.object = object;
-            return true;
+            return;
         }
         if slot.object == object {
-            return true;
+            return;
         }
         let segment = &mut self.segment;
         let before = slot.group as usize;
@@ -200,7 +176,6 @@ impl Encoder {
         }
         slot.object = object;
         segment.record((number.into(), operation), seen, author);
-        true
     }
 
     /// Records that an object no longer exists. One that is not recorded is ignored.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
 use kube_endpoints_history::recorder::{Folder, Message, Recorder};
-use kube_endpoints_history::{Archive, Author, Encoder, Recorded};
+use kube_endpoints_history::{Archive, Encoder};
 
 use self::apps::{Cluster, start};
 
@@ -66,20 +66,13 @@ fn write(folder: &Path, hours: i64) {
     let store = Folder::open(folder, LIMIT, SignedDuration::from_hours(2 * hours)).unwrap();
     let mut recorder = Recorder::new(Encoder::new("bench", []).unwrap(), store);
     let mut cluster = Cluster::new(SERVICES, PODS);
-    let message = |seen, author: Option<Author>, object: Recorded, is_new| Message::Put {
-        seen,
-        author,
-        object,
-        is_new,
-        is_listed: is_new,
-    };
     for object in cluster.objects() {
-        recorder.apply(message(start(), None, object, true)).unwrap();
+        recorder.apply(Message::put(start(), None, object, true)).unwrap();
     }
     recorder.begin(start()).unwrap();
     for second in 1..=hours * 3_600 {
         cluster.second(|seen, author, object| {
-            recorder.apply(message(seen, Some(author.clone()), object, false)).unwrap();
+            recorder.apply(Message::put(seen, Some(author.clone()), object, false)).unwrap();
         });
         recorder.checkpoint(start() + SignedDuration::from_secs(second)).unwrap();
     }

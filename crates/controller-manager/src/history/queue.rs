@@ -65,8 +65,7 @@ mod tests {
     use super::*;
 
     fn message() -> Message {
-        let object = Arc::new(Pod::default()).into();
-        Message::Put { seen: Timestamp::UNIX_EPOCH, author: None, object, is_new: true, is_listed: false }
+        Message::put(Timestamp::UNIX_EPOCH, None, Arc::new(Pod::default()).into(), false)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::future::{join_all, select_all};
 use kube_endpoints_history::recorder::Message;
-use kube_endpoints_history::{Kind, Recorded};
+use kube_endpoints_history::{Kind, Recorded, What};
 use kube_informer::HandlerHandle;
 
 /// Time after the first list for which the recording waits for the others. Those that fail then are likely to fail for long:
@@ -108,9 +108,9 @@ impl Missing {
 
     /// Returns whether a message is about an object of these kinds.
     pub(super) fn concerns(&self, message: &Message) -> bool {
-        match message {
-            Message::Put { object, .. } | Message::Removed { object, .. } => self.0.contains(&object.kind()),
-            Message::Gap { .. } => false,
+        match &message.change.what {
+            What::Put { after: object, .. } | What::Removed(object) => self.0.contains(&object.kind()),
+            What::Gap(_) | What::Unknown(_) => false,
         }
     }
 }

@@ -137,9 +137,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
 
 fn begin(mut recorder: Recorder, caches: &RecordedCaches, without: &Missing) -> io::Result<Recorder> {
     let now = kube_ambient::now();
-    caches.read(without, &mut |object| {
-        recorder.apply(Message::Put { seen: now, author: None, object, is_new: true, is_listed: true })
-    })?;
+    caches.read(without, &mut |object| recorder.apply(Message::put(now, None, object, true)))?;
     recorder.begin(kube_ambient::now())?;
     Ok(recorder)
 }

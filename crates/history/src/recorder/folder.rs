@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::rotation::Rotation;
-use super::store::{SegmentLimits, Store, WriteState};
+use super::store::{SegmentLimits, Space, Store, WriteState};
 use crate::archive::EXTENSION;
 
 /// Name of the file of a segment, by the time at which it began: the names sort by time.
@@ -174,20 +174,8 @@ impl Store for Folder {
         self.remove(self.rotation.too_old(now))
     }
 
-    fn limit(&self) -> u64 {
-        self.rotation.limit()
-    }
-
-    fn length(&self) -> u64 {
-        self.rotation.length()
-    }
-
-    fn free(&self) -> u64 {
-        self.rotation.free()
-    }
-
-    fn oldest(&self) -> Option<Timestamp> {
-        self.rotation.oldest()
+    fn space(&self) -> Space {
+        self.rotation.space()
     }
 
     fn segment_limits(&self, state: u64) -> SegmentLimits {

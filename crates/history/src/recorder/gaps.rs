@@ -8,7 +8,7 @@ use kube_informer::{HandlerMetrics, InformerMetrics, InformerMetricsProvider, Re
 use kube_wire::{Resource, ResourceVersion};
 
 use super::Message;
-use crate::Gap;
+use crate::{Change, Gap, What};
 
 /// Time without an event or a bookmark after which a resumed watch counts as interrupted: API servers send a bookmark at
 /// least every 75 s.
@@ -94,7 +94,8 @@ impl GapsOf {
         let now = kube_ambient::now();
         let mut contact = self.contact.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(gap) = update(&mut contact, &self.resource, now) {
-            (self.send)(Message::Gap { seen: now, gap });
+            let change = Change { seen: now, author: None, what: What::Gap(gap) };
+            (self.send)(Message { change, is_listed: true });
         }
     }
 }

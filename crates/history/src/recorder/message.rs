@@ -5,43 +5,23 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use kube_informer::Event;
 
-use crate::{Author, Gap, Recorded};
+use crate::{Author, Change, Recorded, What};
 
-/// A change of an object, or a time of which nothing is known.
+/// A change, and where it comes from.
 #[derive(Clone, Debug)]
-pub enum Message {
-    /// An object exists, or has changed.
-    Put {
-        /// Time at which the change was seen.
-        seen: Timestamp,
-        /// Who wrote the object, if that is known.
-        author: Option<Author>,
-        /// State after the change.
-        object: Recorded,
-        /// Whether the object was not known before.
-        is_new: bool,
-        /// Whether a list showed the change, not a watch.
-        is_listed: bool,
-    },
-    /// An object was deleted.
-    Removed {
-        /// Time at which the deletion was seen.
-        seen: Timestamp,
-        /// Last known state.
-        object: Recorded,
-        /// Whether a list showed the deletion, not a watch.
-        is_listed: bool,
-    },
-    /// Changes may have been missed.
-    Gap {
-        /// Time at which the gap ended.
-        seen: Timestamp,
-        /// The gap.
-        gap: Gap,
-    },
+pub struct Message {
+    /// The change. The state before it is the recorded one, also if it has none.
+    pub change: Change,
+    /// Whether a list has shown it, not a watch.
+    pub is_listed: bool,
 }
 
 impl Message {
+    /// Returns the message about an object that exists, or has changed.
+    pub fn put(seen: Timestamp, author: Option<Author>, object: Recorded, is_listed: bool) -> Message {
+        Message { change: Change { seen, author, what: What::Put { before: None, after: object } }, is_listed }
+    }
+
     /// Returns what an event of an informer changes, with the object that `recorded` makes of its own and the author of the
     /// change; `None` for an unchanged object.
     pub fn of<T>(
@@ -51,12 +31,14 @@ impl Message {
     ) -> Option<Message> {
         let is_listed = event.is_from_list();
         match event {
-            Event::Deleted { object, .. } => Some(Message::Removed { seen, object: recorded(object).0, is_listed }),
+            Event::Deleted { object, .. } => {
+                let what = What::Removed(recorded(object).0);
+                Some(Message { change: Change { seen, author: None, what }, is_listed })
+            }
             Event::Updated { .. } if !event.is_change() => None,
             Event::Added { object, .. } | Event::Updated { new: object, .. } => {
                 let (object, author) = recorded(object);
-                let is_new = matches!(event, Event::Added { .. });
-                Some(Message::Put { seen, author, object, is_new, is_listed })
+                Some(Message::put(seen, author, object, is_listed))
             }
         }
     }

@@ -26,11 +26,9 @@ pub use gaps::Gaps;
 pub use message::Message;
 pub use ring::Ring;
 pub use size::parse_size;
-pub use store::{OneFile, SegmentLimits, Store, WriteState};
+pub use store::{OneFile, SegmentLimits, Space, Store, WriteState};
 
-#[cfg(feature = "audit")]
-use crate::{Change, What};
-use crate::{Encoder, Gap};
+use crate::{Change, Encoder, Gap, What};
 
 /// Time without a record after which a checkpoint records the time.
 const QUIET: SignedDuration = SignedDuration::from_secs(10);
@@ -121,12 +119,12 @@ impl Recorder {
 
     /// Returns the number of bytes in the store.
     pub fn length(&self) -> u64 {
-        self.store.length()
+        self.store.space().length
     }
 
     /// Returns the time at which the oldest segment of the store began.
     pub fn oldest(&self) -> Option<Timestamp> {
-        self.store.oldest()
+        self.store.space().oldest
     }
 
     /// Begins the first segment with the present state.
@@ -144,61 +142,25 @@ impl Recorder {
         self.store.sync(self.started)
     }
 
-    /// Records a message.
-    ///
-    /// # Errors
-    ///
-    /// A full frame cannot be written.
-    pub fn apply(&mut self, message: Message) -> io::Result<()> {
-        match message {
-            Message::Put { seen, author, object, is_new, is_listed } => {
-                let (overlaps, version) = (self.overlaps(seen, is_listed), object.version());
-                let is_newer = |recorded| overlaps && version > 0 && recorded > version;
-                let seen = self.last.max(seen);
-                if !self.encoder.put_unless(is_newer, seen, author.as_ref(), object) {
-                    return Ok(());
-                }
-                self.last = seen;
-                self.changes += 1;
-                self.objects += usize::from(is_new);
-            }
-            Message::Removed { seen, object, is_listed } => {
-                let recorded = || self.encoder.version(object.kind(), &object.key());
-                let version = object.version();
-                if self.overlaps(seen, is_listed) && version > 0 && recorded().is_some_and(|it| it > version) {
-                    return Ok(());
-                }
-                let seen = self.at(seen);
-                self.changes += 1;
-                self.encoder.remove(seen, None, object.kind(), &object.key());
-            }
-            Message::Gap { seen, gap } => {
-                let seen = self.at(seen);
-                self.gaps += 1;
-                self.encoder.gap(seen, &gap);
-            }
-        }
-        self.records += 1;
-        if self.encoder.is_full() {
-            self.flush()?;
-            self.next_segment_if_due(self.last)?;
-        }
-        Ok(())
-    }
-
-    /// Records a change of an audit log. A write of an object that is not recorded, with unknown content, does not count as a
-    /// change.
+    /// Records a message. A write of an object that is not recorded, with unknown content, does not count as a change.
     ///
     /// # Errors
     ///
     /// A full frame, or the next segment, cannot be written.
-    #[cfg(feature = "audit")]
-    pub fn record(&mut self, mut change: Change) -> io::Result<()> {
+    pub fn apply(&mut self, Message { mut change, is_listed }: Message) -> io::Result<()> {
+        if !is_listed && self.is_outdated(&change) {
+            return Ok(());
+        }
         change.seen = self.at(change.seen);
-        self.objects += usize::from(matches!(change.what, What::Put { before: None, .. }));
-        self.changes += usize::from(!matches!(&change.what, What::Unknown(write) if !write.is_recorded));
-        self.records += 1;
+        match &change.what {
+            What::Gap(_) => self.gaps += 1,
+            What::Unknown(write) if !write.is_recorded => {}
+            What::Put { .. } | What::Removed(_) | What::Unknown(_) => self.changes += 1,
+        }
+        let before = self.encoder.objects();
         change.record(&mut self.encoder);
+        self.objects += self.encoder.objects().saturating_sub(before);
+        self.records += 1;
         if self.encoder.is_full() {
             self.flush()?;
         }
@@ -235,7 +197,8 @@ impl Recorder {
     pub fn finish(&mut self, now: Timestamp) -> io::Result<()> {
         if self.in_segment {
             if let Some(gap) = self.interrupted(now) {
-                self.apply(Message::Gap { seen: now, gap })?;
+                let change = Change { seen: now, author: None, what: What::Gap(gap) };
+                self.apply(Message { change, is_listed: true })?;
             }
             self.flush()?;
             self.mark_time(now)?;
@@ -244,11 +207,13 @@ impl Recorder {
         self.store.sync(self.last)
     }
 
-    /// Returns whether what was seen at a time may be older than what is recorded. That happens after the beginning, if the state
-    /// was read from an informer whose handlers have events to deliver. Lists may show older states: those of a server that was
-    /// restored.
-    fn overlaps(&self, seen: Timestamp, is_listed: bool) -> bool {
-        !is_listed && self.in_segment && seen.duration_since(self.started) < OVERLAP
+    /// Returns whether a change is older than what is recorded. That happens after the beginning, if the state was read from an
+    /// informer whose handlers have events to deliver. Lists may show older states: those of a server that was restored.
+    fn is_outdated(&self, change: &Change) -> bool {
+        let (What::Put { after: object, .. } | What::Removed(object)) = &change.what else { return false };
+        let recorded = || self.encoder.version(object.kind(), &object.key());
+        let overlaps = self.in_segment && change.seen.duration_since(self.started) < OVERLAP;
+        overlaps && object.version() > 0 && recorded().is_some_and(|recorded| recorded > object.version())
     }
 
     fn interrupted(&self, now: Timestamp) -> Option<Gap> {
@@ -256,12 +221,12 @@ impl Recorder {
     }
 
     fn is_full(&self) -> bool {
-        self.store.free() < self.reserve()
+        self.store.space().free < self.reserve()
     }
 
     /// Returns what is kept free for the next frame and for the index of the segment.
     fn reserve(&self) -> u64 {
-        (self.encoder.segment_length() / 8 + (64 << 10)).min(self.store.limit() / 4)
+        (self.encoder.segment_length() / 8 + (64 << 10)).min(self.store.space().limit / 4)
     }
 
     fn at(&mut self, seen: Timestamp) -> Timestamp {
@@ -275,7 +240,7 @@ impl Recorder {
         let is_due = is_old || self.encoder.segment_length() >= length;
         if self.in_segment && is_due {
             self.end_segment()?;
-            if self.store.room() >= self.reserve() {
+            if self.store.space().room >= self.reserve() {
                 let now = self.at(now);
                 self.begin_segment(now)?;
             }
@@ -285,7 +250,7 @@ impl Recorder {
 
     fn begin_segment(&mut self, now: Timestamp) -> io::Result<()> {
         let beginning = self.encoder.measure(now)?;
-        let (needed, limit) = (beginning.length(), self.store.limit());
+        let (needed, Space { limit, room, .. }) = (beginning.length(), self.store.space());
         if needed > limit {
             return Err(io::Error::other(format!(
                 "the present state takes {needed} bytes, more than the limit of {limit}"
@@ -297,7 +262,7 @@ impl Recorder {
                 "the present state takes {needed} bytes, and the limit of {limit} leaves too little for changes"
             )));
         }
-        if needed > self.store.room() {
+        if needed > room {
             self.in_segment = false;
             return Ok(());
         }
@@ -333,7 +298,7 @@ impl Recorder {
 
     /// Writes the bytes that are not written yet. If they do not fit, they are dropped, and the segment has ended.
     fn write(&mut self) -> io::Result<()> {
-        if self.out.len() as u64 > self.store.free() {
+        if self.out.len() as u64 > self.store.space().free {
             self.in_segment = false;
         } else if self.in_segment && !self.out.is_empty() {
             let appended = self.store.append(&self.out);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 
 use super::rotation::Rotation;
-use super::store::{SegmentLimits, Store, WriteState};
+use super::store::{SegmentLimits, Space, Store, WriteState};
 use crate::{Archive, ReadError};
 
 /// What is reserved at once for a present segment that is longer than expected, in bytes.
@@ -102,20 +102,8 @@ impl Store for Ring {
         Ok(())
     }
 
-    fn limit(&self) -> u64 {
-        self.segments().rotation.limit()
-    }
-
-    fn length(&self) -> u64 {
-        self.segments().rotation.length()
-    }
-
-    fn free(&self) -> u64 {
-        self.segments().rotation.free()
-    }
-
-    fn oldest(&self) -> Option<Timestamp> {
-        self.segments().rotation.oldest()
+    fn space(&self) -> Space {
+        self.segments().rotation.space()
     }
 
     fn segment_limits(&self, state: u64) -> SegmentLimits {

@@ -5,7 +5,7 @@ use std::io;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::store::{LONGEST_SEGMENT, OLDEST_SEGMENT, SegmentLimits};
+use super::store::{LONGEST_SEGMENT, OLDEST_SEGMENT, SegmentLimits, Space};
 
 /// The segments of a store, oldest first. The last one is the present one.
 #[derive(Clone, Debug)]
@@ -75,21 +75,12 @@ impl Rotation {
         self.segments.iter().skip(1).take_while(|(started, _)| *started <= oldest).count()
     }
 
-    pub(super) fn limit(&self) -> u64 {
-        self.limit
-    }
-
-    pub(super) fn length(&self) -> u64 {
-        self.length
-    }
-
-    /// Returns the number of bytes by which the last segment can grow.
-    pub(super) fn free(&self) -> u64 {
-        self.limit - self.segments.back().map_or(0, |(_, length)| *length).min(self.limit)
-    }
-
-    pub(super) fn oldest(&self) -> Option<Timestamp> {
-        self.segments.front().map(|(started, _)| *started)
+    /// Returns the space of the segments. That of all is there for the next one, as the oldest are removed.
+    pub(super) fn space(&self) -> Space {
+        let Rotation { limit, length, segments, .. } = self;
+        let free = limit - segments.back().map_or(0, |(_, length)| *length).min(*limit);
+        let oldest = segments.front().map(|(started, _)| *started);
+        Space { limit: *limit, length: *length, free, room: *limit, oldest }
     }
 
     pub(super) fn last(&self) -> Option<Timestamp> {
@@ -157,9 +148,11 @@ mod tests {
     fn bytes_are_counted() {
         let mut rotation = rotation(2);
         rotation.grow(5);
-        assert_eq!((rotation.length(), rotation.free(), rotation.oldest()), (25, 85, Some(hour(0))));
+        let space = Space { limit: 100, length: 25, free: 85, room: 100, oldest: Some(hour(0)) };
+        assert_eq!(rotation.space(), space);
         rotation.pop();
-        assert_eq!((rotation.length(), rotation.oldest(), rotation.last()), (15, Some(hour(1)), Some(hour(1))));
+        assert_eq!(rotation.space(), Space { length: 15, oldest: Some(hour(1)), ..space });
+        assert_eq!(rotation.last(), Some(hour(1)));
     }
 
     #[rstest]

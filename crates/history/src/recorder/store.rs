@@ -27,6 +27,21 @@ pub struct SegmentLimits {
     pub records: usize,
 }
 
+/// The bytes of a [`Store`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// Maximum number of bytes.
+    pub limit: u64,
+    /// Number of bytes.
+    pub length: u64,
+    /// Number of bytes that can still be appended to the segment that has begun last.
+    pub free: u64,
+    /// Maximum number of bytes of the state with which another segment can begin.
+    pub room: u64,
+    /// Time at which the oldest segment began.
+    pub oldest: Option<Timestamp>,
+}
+
 /// Where a [`Recorder`](super::Recorder) writes segments to. After an error, what was written last may be incomplete; a reader
 /// ignores a part of a frame at the end of a file.
 pub trait Store: Send {
@@ -34,7 +49,7 @@ pub trait Store: Send {
     ///
     /// # Errors
     ///
-    /// The bytes cannot be written, or are more than [`limit`](Self::limit).
+    /// The bytes cannot be written, or are more than the [limit](Space::limit).
     fn begin(&mut self, started: Timestamp, bytes: u64, write: WriteState<'_>) -> io::Result<()>;
 
     /// Appends to the segment that has begun last.
@@ -51,23 +66,8 @@ pub trait Store: Send {
     /// The bytes are not durable, or something cannot be removed.
     fn sync(&mut self, now: Timestamp) -> io::Result<()>;
 
-    /// Returns the maximum number of bytes.
-    fn limit(&self) -> u64;
-
-    /// Returns the number of bytes.
-    fn length(&self) -> u64;
-
-    /// Returns the number of bytes that can still be appended to the segment that has begun last.
-    fn free(&self) -> u64;
-
-    /// Returns the maximum number of bytes of the state with which another segment can begin: by default the limit, as
-    /// the oldest segments are removed.
-    fn room(&self) -> u64 {
-        self.limit()
-    }
-
-    /// Returns the time at which the oldest segment began.
-    fn oldest(&self) -> Option<Timestamp>;
+    /// Returns how much there is, and how much more there can be.
+    fn space(&self) -> Space;
 
     /// Returns when the present segment ends, which began with a state of this length.
     fn segment_limits(&self, state: u64) -> SegmentLimits;
@@ -124,24 +124,10 @@ impl Store for OneFile {
         Ok(())
     }
 
-    fn limit(&self) -> u64 {
-        self.limit
-    }
-
-    fn length(&self) -> u64 {
-        self.length
-    }
-
-    fn free(&self) -> u64 {
-        self.limit.saturating_sub(self.length)
-    }
-
-    fn room(&self) -> u64 {
-        self.free()
-    }
-
-    fn oldest(&self) -> Option<Timestamp> {
-        self.oldest
+    fn space(&self) -> Space {
+        let OneFile { limit, length, oldest, .. } = *self;
+        let free = limit.saturating_sub(length);
+        Space { limit, length, free, room: free, oldest }
     }
 
     fn segment_limits(&self, state: u64) -> SegmentLimits {

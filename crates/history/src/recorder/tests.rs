@@ -28,12 +28,15 @@ fn pod(name: &str, state: u64) -> Pod {
 }
 
 fn put(seconds: i64, name: &str, state: u64) -> Message {
-    let object = Recorded::from(Arc::new(pod(name, state)));
-    Message::Put { seen: time(seconds), author: None, object, is_new: state == 0, is_listed: false }
+    Message::put(time(seconds), None, Arc::new(pod(name, state)).into(), false)
+}
+
+fn watched(seconds: i64, what: What) -> Message {
+    Message { change: Change { seen: time(seconds), author: None, what }, is_listed: false }
 }
 
 fn removed(seconds: i64, name: &str, state: u64) -> Message {
-    Message::Removed { seen: time(seconds), object: Recorded::from(Arc::new(pod(name, state))), is_listed: false }
+    watched(seconds, What::Removed(Arc::new(pod(name, state)).into()))
 }
 
 fn recorder(limit: u64) -> (Recorder, TempDir, PathBuf) {
@@ -156,20 +159,8 @@ impl Store for Broken {
         self.0.sync(now)
     }
 
-    fn limit(&self) -> u64 {
-        self.0.limit()
-    }
-
-    fn length(&self) -> u64 {
-        self.0.length()
-    }
-
-    fn free(&self) -> u64 {
-        self.0.free()
-    }
-
-    fn oldest(&self) -> Option<Timestamp> {
-        self.0.oldest()
+    fn space(&self) -> Space {
+        self.0.space()
     }
 
     fn segment_limits(&self, state: u64) -> SegmentLimits {
@@ -268,9 +259,7 @@ fn quiet_times_are_known_and_cheap() {
 #[case::older_change(put(1, "web-0", 6), 7)]
 #[case::older_deletion(removed(1, "web-0", 6), 7)]
 #[case::later(put(60, "web-0", 6), 6)]
-#[case::of_a_restored_server(
-    Message::Put { seen: time(1), author: None, object: Arc::new(pod("web-0", 6)).into(), is_new: false, is_listed: true }, 6
-)]
+#[case::of_a_restored_server(Message::put(time(1), None, Arc::new(pod("web-0", 6)).into(), true), 6)]
 fn events_that_the_first_state_contains_are_ignored(#[case] message: Message, #[case] expected: u64) {
     let (mut recorder, _folder, path) = recorder(1 << 20);
     recorder.apply(put(0, "web-0", 7)).unwrap();
@@ -288,7 +277,7 @@ fn gaps_are_recorded() {
     let (mut recorder, _folder, path) = recorder(1 << 20);
     recorder.begin(time(0)).unwrap();
     let gap = Gap { since: time(1), reason: "pods were listed again".into() };
-    recorder.apply(Message::Gap { seen: time(5), gap: gap.clone() }).unwrap();
+    recorder.apply(watched(5, What::Gap(gap.clone()))).unwrap();
     recorder.finish(time(6)).unwrap();
     assert_eq!((recorder.gaps(), changes(&path)[0].what.clone()), (1, What::Gap(gap)));
 }

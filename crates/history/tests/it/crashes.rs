@@ -108,22 +108,22 @@ impl Cluster {
         let store = Folder::open(folder, 1 << 30, SignedDuration::from_hours(48)).expect("a folder");
         let mut recorder = Recorder::new(Encoder::new("test", []).expect("memory"), store);
         let (start, mut log, mut kept) = (self.state.clone(), Vec::new(), 0);
-        let put = |seen, author, object, is_new| Message::Put { seen, author, object, is_new, is_listed: false };
         for object in start.iter().flatten() {
-            recorder.apply(put(self.now, None, object.clone(), true)).expect("not written yet");
+            recorder.apply(Message::put(self.now, None, object.clone(), false)).expect("not written yet");
         }
         recorder.begin(self.now).expect("space");
         let (count, period) = (1 + self.numbers.random_range(0..4_000), 1 + self.numbers.random_range(0..400));
         for _ in 0..count {
             let (change, before) = self.change();
             log.push(change.clone());
-            let message = match (change, before) {
-                (Logged::Put(_, object), before) => put(self.now, Some(self.author()), object, before.is_none()),
-                (Logged::Removed(_), Some(object)) => Message::Removed { seen: self.now, object, is_listed: false },
-                _ => Message::Gap { seen: self.now, gap: self.gap() },
+            let (author, what) = match (change, before) {
+                (Logged::Put(_, after), before) => (Some(self.author()), What::Put { before, after }),
+                (Logged::Removed(_), Some(object)) => (None, What::Removed(object)),
+                _ => (None, What::Gap(self.gap())),
             };
+            let change = Change { seen: self.now, author, what };
             let length = recorder.length();
-            recorder.apply(message).expect("space");
+            recorder.apply(Message { change, is_listed: false }).expect("space");
             if self.numbers.random_range(0..period) == 0 {
                 recorder.checkpoint(self.now).expect("space");
             }

@@ -1,19 +1,14 @@
 //! Memory that the recorder takes beside the objects, which the caches have all the same.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use kube_endpoints_history::recorder::{Folder, Message, Recorder};
-use kube_endpoints_history::{Author, Encoder, Recorded};
+use kube_endpoints_history::{Encoder, Recorded};
 
 use crate::apps::{Cluster, start};
 use crate::one_test;
 
 /// Of 4 MiB that the recorder may cost: the rest is for code, a thread, and what the allocator cannot use.
 const LIMIT: usize = 2 << 20;
-
-fn put(object: Recorded, seen: Timestamp, author: Option<Author>) -> Message {
-    let is_new = author.is_none();
-    Message::Put { seen, author, object, is_new, is_listed: is_new }
-}
 
 #[test]
 fn a_recorder_of_20_000_pods_takes_little_memory() {
@@ -23,7 +18,7 @@ fn a_recorder_of_20_000_pods_takes_little_memory() {
     let state: Vec<Recorded> = cluster.objects().collect();
     let mut second = || {
         let mut messages = Vec::new();
-        cluster.second(|seen, author, object| messages.push(put(object, seen, Some(author.clone()))));
+        cluster.second(|seen, author, object| messages.push(Message::put(seen, Some(author.clone()), object, false)));
         messages
     };
     let seconds: Vec<Vec<Message>> = (0..SECONDS).map(|_| second()).collect();
@@ -34,7 +29,7 @@ fn a_recorder_of_20_000_pods_takes_little_memory() {
     let encoder = Encoder::new("test", []).expect("memory");
     let mut recorder = Recorder::new(encoder, open.expect("a folder"));
     for object in state {
-        recorder.apply(put(object, start(), None)).expect("space");
+        recorder.apply(Message::put(start(), None, object, true)).expect("space");
     }
     recorder.begin(start()).expect("space");
     for (messages, second) in seconds.into_iter().zip(1..) {

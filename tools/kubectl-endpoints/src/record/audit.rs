@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoints_history::audit::{AuditLogs, Skipped, Summary};
 use kube_endpoints_history::recorder::{Message, OneFile, Recorder};
-use kube_endpoints_history::{Encoder, Gap};
+use kube_endpoints_history::{Change, Encoder, Gap, What};
 
 use super::{PROGRAM, UNWRITABLE, recorded};
 use crate::args::{GlobalArgs, RecordArgs};
@@ -31,11 +31,11 @@ pub(super) fn run(global: &GlobalArgs, args: &RecordArgs) -> anyhow::Result<Exit
     let started = first.saturating_sub(SignedDuration::from_millis(1)).unwrap_or(first);
     let mut recorder = Recorder::new(Encoder::new(PROGRAM, [])?, OneFile::new(&args.to, u64::MAX));
     for object in before {
-        recorder.apply(Message::Put { seen: started, author: None, object, is_new: true, is_listed: true })?;
+        recorder.apply(Message::put(started, None, object, true))?;
     }
     recorder.begin(started).with_context(|| format!("cannot write {}", args.to.display()))?;
     while let Some(change) = logs.next_change() {
-        recorder.record(change).context(UNWRITABLE)?;
+        recorder.apply(Message { change, is_listed: true }).context(UNWRITABLE)?;
     }
     let summary = logs.summary();
     let last = summary.last.unwrap_or(started);
@@ -48,7 +48,10 @@ pub(super) fn run(global: &GlobalArgs, args: &RecordArgs) -> anyhow::Result<Exit
 
 /// Returns what the files lack.
 fn gaps(last: Timestamp, summary: &Summary) -> impl Iterator<Item = Message> {
-    let gap = move |since, reason: &str| Message::Gap { seen: last, gap: Gap { since, reason: reason.into() } };
+    let gap = move |since, reason: &str| {
+        let what = What::Gap(Gap { since, reason: reason.into() });
+        Message { change: Change { seen: last, author: None, what }, is_listed: true }
+    };
     let first = summary.first.unwrap_or(last);
     let unreadable = summary
         .unreadable

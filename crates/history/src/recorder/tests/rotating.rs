@@ -98,7 +98,7 @@ fn the_oldest_segments_make_way_for_a_change_on_a_full_disk() {
     let left = names(folder.path());
     assert!(left.len() > 1 && left.len() < files.len() && files.ends_with(&left), "{left:?} of {files:?}");
     assert_eq!(fs::read(folder.path().join(&left[left.len() - 1])).unwrap(), b"headerchange");
-    assert_eq!(store.length(), length_of_files(folder.path()));
+    assert_eq!(store.space().length, length_of_files(folder.path()));
     assert_eq!(append(&mut store, 5).unwrap_err().kind(), io::ErrorKind::StorageFull);
     assert_eq!(names(folder.path()), left[left.len() - 1..], "the present segment stays");
 }
