@@ -36,6 +36,8 @@ const QUIET: SignedDuration = SignedDuration::from_secs(10);
 const LARGE: usize = 64 << 10;
 /// Time after the beginning for which messages may be older than the state with which the first segment begins.
 const OVERLAP: SignedDuration = SignedDuration::from_secs(60);
+/// Time by which the clock may be set back within a segment, whose records have the last time meanwhile.
+const SET_BACK: SignedDuration = SignedDuration::from_secs(60);
 
 /// Writes messages into the segments of a store.
 ///
@@ -56,7 +58,7 @@ pub struct Recorder {
     state: u64,
     /// Time of the first segment.
     started: Timestamp,
-    /// Time of the last record. Later records have no earlier time, even if the clock is set back.
+    /// Time of the last record. Later records of the segment have no earlier time, even if the clock is set back.
     last: Timestamp,
     objects: usize,
     changes: usize,
@@ -168,13 +170,17 @@ impl Recorder {
     }
 
     /// Writes what has been recorded and makes it durable. Records the time if nothing was recorded for 10 s and no watch is
-    /// interrupted. Begins the next segment if that is due.
+    /// interrupted. Begins the next segment if that is due, or if the clock was set back by more than a minute.
     ///
     /// # Errors
     ///
     /// Something cannot be written.
     pub fn checkpoint(&mut self, now: Timestamp) -> io::Result<()> {
         self.flush()?;
+        if self.in_segment && self.last.duration_since(now) > SET_BACK {
+            self.last = now;
+            self.next_segment(now)?;
+        }
         // The time at which a segment begins is one at which its state is known, too.
         let known = if self.interrupted(now).is_some() { self.last } else { now };
         if self.in_segment && known.duration_since(self.last) >= QUIET && !self.is_full() {
@@ -238,12 +244,14 @@ impl Recorder {
         let SegmentLimits { length, age, records } = self.store.segment_limits(self.state);
         let is_old = now.duration_since(self.segment_started) >= age && self.records >= records;
         let is_due = is_old || self.encoder.segment_length() >= length;
-        if self.in_segment && is_due {
-            self.end_segment()?;
-            if self.store.space().room >= self.reserve() {
-                let now = self.at(now);
-                self.begin_segment(now)?;
-            }
+        if self.in_segment && is_due { self.next_segment(now) } else { Ok(()) }
+    }
+
+    fn next_segment(&mut self, now: Timestamp) -> io::Result<()> {
+        self.end_segment()?;
+        if self.store.space().room >= self.reserve() {
+            let now = self.at(now);
+            self.begin_segment(now)?;
         }
         Ok(())
     }

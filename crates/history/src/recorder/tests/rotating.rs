@@ -297,3 +297,25 @@ fn a_run_after_the_clock_was_set_back_is_between_gaps(#[case] last: i64, #[case]
     let expected = [&gaps(1_800)[..], &[(last, "put")], &gaps(3_600), &[(3_601, "put")]].concat();
     assert_eq!(seen, expected);
 }
+
+/// Otherwise all changes would have the time of the jump, for as long as that is in the future.
+#[test]
+fn changes_after_the_clock_was_set_back_have_their_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = recorder_to(open_folder(folder.path(), 1 << 20));
+    recorder.begin(time(7_200)).unwrap();
+    recorder.apply(put(7_201, "web-0", 0)).unwrap();
+    recorder.checkpoint(time(7_202)).unwrap();
+    for second in 1..4 {
+        recorder.checkpoint(time(second)).unwrap();
+        recorder.apply(put(second, "web-0", second.unsigned_abs())).unwrap();
+    }
+    recorder.finish(time(9)).unwrap();
+    let mut archive = Archive::open(folder.path()).unwrap();
+    let starts: Vec<_> = archive.headers().map(|header| header.started).collect();
+    assert_eq!(starts, [time(1), time(7_200)]);
+    let mut replay = archive.replay(Select::All, time(0)).unwrap();
+    let seen: Vec<_> = std::iter::from_fn(|| replay.next_change().unwrap()).take(3).map(|change| change.seen).collect();
+    assert_eq!(seen, [1, 2, 3].map(time));
+    assert_eq!(names(folder.path()).len(), 2, "a small step back is none");
+}
