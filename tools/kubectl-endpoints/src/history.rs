@@ -5,7 +5,7 @@ mod summary;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use kube_endpoint_model::ObjectKey;
 use kube_endpoints_explain::{Kind, ObjectRef};
 use kube_endpoints_history::timeline::{Entry, Line, Unknown, fold, text};
@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::{
     args::{GlobalArgs, HistoryArgs},
     connection::namespace_offline,
-    output::{self, Output},
+    output::{self, Output, second as shown},
     past::{not_recorded, not_within},
     source::{Part, Source},
 };
@@ -91,12 +91,9 @@ fn is_wanted(entry: &Entry, args: &HistoryArgs) -> bool {
     (args.all || entry.has_effect()) && args.pod.as_ref().is_none_or(of_pod)
 }
 
-fn shown(time: Timestamp) -> String {
-    time.round(jiff::Unit::Second).unwrap_or(time).to_string()
-}
-
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
     use kube_endpoints_history::timeline::{Action, Cause, EndpointChange, EndpointState};
     use rstest::rstest;
 

@@ -7,9 +7,8 @@ use kube_endpoints_explain::ObjectRef;
 use kube_endpoints_history::summary::{Options, page, text};
 use kube_endpoints_history::{Archive, Select, Summary};
 
-use super::shown;
 use crate::args::{Format, GlobalArgs, HistoryArgs};
-use crate::output::{self, Output};
+use crate::output::{self, Output, second};
 
 /// Number of Services with a timeline in a page.
 const TIMELINES: usize = 200;
@@ -31,7 +30,10 @@ pub(super) fn print(
     let summary = Summary::of(&mut replay, namespace.as_deref().map(Into::into), since, &options)?;
     if summary.services == 0 {
         let of = namespace.map(|namespace| format!(" in namespace {namespace}")).unwrap_or_default();
-        output::message("error: ", format_args!("the history has no Service{of} between {} and its end", shown(since)));
+        output::message(
+            "error: ",
+            format_args!("the history has no Service{of} between {} and its end", second(since)),
+        );
         return Ok(ExitCode::FAILURE);
     }
     if is_page {
