@@ -52,13 +52,16 @@ impl Past {
         let mut replay = archive.replay(select, started)?;
         let header = replay.header().cloned();
         let mut writes = Writes::default();
+        let mut ends_in_gap = None;
         while replay.time_of_next()?.is_some_and(|next| next <= at) {
-            replay.next_change()?.into_iter().for_each(|change| writes.add(change));
+            let Some(change) = replay.next_change()? else { break };
+            ends_in_gap = in_a_gap(&change, at);
+            writes.add(change);
         }
         let mut objects = writes.into_objects(replay.objects());
         objects.warnings.extend(not_recorded(header.iter()));
         objects.unknown.extend(header.into_iter().flat_map(|header| header.unknown));
-        objects.warnings.extend(replay.next_change()?.and_then(|next| in_a_gap(&next, at)));
+        objects.warnings.extend(replay.next_change()?.and_then(|next| in_a_gap(&next, at)).or(ends_in_gap));
         Ok(Past { objects, time: at })
     }
 }
@@ -76,11 +79,12 @@ pub(crate) fn not_recorded<'a>(headers: impl Iterator<Item = &'a Header>) -> Opt
     (!unknown.is_empty()).then(|| format!("the recorder {}", text::may_not_read(&unknown)))
 }
 
-/// Returns the warning for a moment in the gap that ends with the next change.
-fn in_a_gap(next: &Change, at: Timestamp) -> Option<String> {
-    let What::Gap(Gap { since, reason }) = &next.what else { return None };
-    let (from, to) = (shown(*since), shown(next.seen));
-    (*since <= at).then(|| format!("changes between {from} and {to} may be missing: {reason}"))
+/// Returns the warning for a moment in a gap, or at its end.
+fn in_a_gap(Change { seen, what, .. }: &Change, at: Timestamp) -> Option<String> {
+    let What::Gap(Gap { since, reason }) = what else { return None };
+    let (from, to) = (shown(*since), shown(*seen));
+    let is_within = since < seen && (*since..=*seen).contains(&at);
+    is_within.then(|| format!("changes between {from} and {to} may be missing: {reason}"))
 }
 
 impl Writes {
