@@ -1,6 +1,7 @@
 //! The changes of selected objects, in their order, and the state between them.
 
 mod relabelled;
+mod selectors;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -9,18 +10,14 @@ use kube_endpoint_model::{Labels, ObjectKey};
 
 use crate::archive::Archive;
 use crate::change::{Change, Gap, Operation, Record, UNKNOWN_WRITE, UnknownWrite, What};
-use crate::codec::{Input, Malformed};
+use crate::codec::Malformed;
 use crate::error::ReadError;
 use crate::group::GroupRef;
 use crate::header::Header;
 use crate::index::FrameEntry;
-use crate::lookup::Lookup;
 use crate::object::{Kind, Recorded};
 use crate::records::Records;
 use crate::select::Select;
-
-/// Longest content of frames that a replay keeps to read it once more, in bytes.
-const UNPACKED: usize = 8 << 20;
 
 /// Objects by kind and name.
 type State = BTreeMap<(Kind, ObjectKey), Recorded>;
@@ -264,36 +261,6 @@ impl<'a> Replay<'a> {
         Ok(lookup.frames_of(|group| self.select.wants(group, Some(&self.selectors))))
     }
 
-    /// Returns the selectors of the selected Service in a segment.
-    fn selectors_in(&mut self, segment: usize, lookup: &Lookup) -> Result<Vec<Labels>, ReadError> {
-        self.unpacked.clear();
-        let Select::Service(key) = &self.select else { return Ok(Vec::new()) };
-        let (mut selectors, mut services, mut bytes) = (Vec::new(), HashMap::new(), 0);
-        if self.archive.header(segment).unknown.contains(&Kind::Service)
-            && let Some(Recorded::Service(known)) = self.objects.get(&(Kind::Service, key.clone()))
-        {
-            selectors.extend(known.selector.clone());
-        }
-        for frame in lookup.frames_of(|group| self.select.is_service(group)) {
-            let mut records = self.archive.records(segment, frame)?;
-            let mut read = || {
-                while let Some(record) = records.next()? {
-                    read_selector(key, record, &mut services, &mut selectors)?;
-                }
-                Ok(())
-            };
-            read().map_err(|error| self.archive.damaged_frame(segment, frame, error))?;
-            let content = records.into_content();
-            bytes += content.len();
-            if bytes <= UNPACKED {
-                self.unpacked.insert(frame.offset, content);
-            }
-        }
-        selectors.sort();
-        selectors.dedup();
-        Ok(selectors)
-    }
-
     fn begin_frame(&mut self, entry: FrameEntry) -> Result<(), ReadError> {
         let segment = self.segment();
         let records = match self.unpacked.remove(&entry.offset) {
@@ -331,34 +298,6 @@ impl<'a> Replay<'a> {
     fn segment(&self) -> usize {
         self.next_segment.saturating_sub(1)
     }
-}
-
-/// Adds the selector that a Service has after a record, and keeps its state.
-fn read_selector(
-    key: &ObjectKey,
-    mut record: Record<'_>,
-    services: &mut HashMap<u64, Recorded>,
-    selectors: &mut Vec<Labels>,
-) -> Result<(), Malformed> {
-    let is_service = |body: &Input<'_>| body.rest().first() == Some(&(Kind::Service as u8));
-    let service = match (record.operation, services.get(&record.object)) {
-        (Operation::Whole, _) if is_service(&record.body) => Recorded::read(&mut record.body)?,
-        (Operation::Difference, Some(before)) => before.read_difference(&mut record.body)?,
-        (Operation::Whole | Operation::Removed, _) => {
-            services.remove(&record.object);
-            return Ok(());
-        }
-        (Operation::Difference | Operation::Gap, _) => return Ok(()),
-    };
-    if service.is(Kind::Service, key)
-        && let Recorded::Service(now) = &service
-    {
-        selectors.extend(now.selector.clone());
-        services.insert(record.object, service);
-    } else {
-        services.remove(&record.object);
-    }
-    Ok(())
 }
 
 /// Reads a record; returns what it changes among the selected objects.
