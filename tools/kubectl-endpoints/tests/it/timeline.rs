@@ -123,6 +123,28 @@ async fn json_has_the_cause() {
     assert_eq!(document, expected);
 }
 
+/// What precedes the damage is known, and the rest is missing.
+#[tokio::test]
+async fn damage_in_the_last_segment_is_a_gap() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("day.history");
+    record(&file);
+    let mut bytes = std::fs::read(&file).expect("the file");
+    let frames: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(b"\x50\x2a\x4d\x18")).collect();
+    // Header, state, changes, and the time of the end.
+    bytes[frames[3] - 1] ^= 1;
+    std::fs::write(&file, bytes).expect("the file");
+    let history = format!("--history={}", file.display());
+    let problem = format!("{} is damaged at offset {}: ", file.display(), frames[2]);
+    let output = offline(&["history", "-n", "shop", &history, "web"]).await;
+    let gap = format!("2026-11-27T15:00:00.000Z  changes since 2026-11-27T14:00:00.000Z may be missing: {problem}");
+    assert!(output.status == 0 && output.stdout.starts_with(&gap), "{output:?}");
+    let output = offline(&["explain", "-n", "shop", &history, "svc/web"]).await;
+    let gap =
+        format!("warning: changes between 2026-11-27T14:00:00Z and 2026-11-27T15:00:00Z may be missing: {problem}");
+    assert!(output.status == 0 && output.stderr.starts_with(&gap), "{output:?}");
+}
+
 #[tokio::test]
 async fn a_file_must_be_named() {
     let output = offline(&["history", "web"]).await;
