@@ -127,8 +127,8 @@ impl ServerGate {
             return Some(now);
         }
         // Still under the lock, without which the worker cannot end the probe.
-        state.start_probe(number);
-        None
+        state.start_probe(number, now);
+        state.next_probe(fresh)
     }
 
     pub(crate) fn last_success(&self) -> Option<Instant> {
@@ -319,13 +319,5 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Waiting for Member<K> {
         for key in failed {
             self.queue.add(key);
         }
-    }
-}
-
-/// A stopped controller drops the keys that are queued, among them a probe of a gate that others share.
-impl<K> Drop for Member<K> {
-    fn drop(&mut self) {
-        locked(&self.gate.0.state).left(self.number);
-        self.gate.0.changed.notify_waiters();
     }
 }

@@ -18,6 +18,8 @@ const FIRST_PROBE_DELAY: Duration = Duration::from_millis(100);
 const MIN_PROBE_DELAY: Duration = Duration::from_millis(500);
 /// Longest time between two probes of keys that failed before.
 const MAX_PROBE_DELAY: Duration = Duration::from_secs(5);
+/// Time after which another key is probed while a probe has not ended: a webhook may delay one for 30 s.
+const PROBE_INTERVAL: Duration = Duration::from_secs(2);
 /// Time without a failed probe after which a key is tried again although others were not tried. Each probe without a write
 /// is followed by another at once, so keys with nothing to write could otherwise keep the gate closed.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
@@ -47,7 +49,8 @@ struct Closed {
     probes: u32,
     /// Start of the delay of the next probe.
     last: Instant,
-    running: bool,
+    /// When the last probe was started; `None` once a probe has ended.
+    running: Option<Instant>,
     prober: Option<Member>,
     /// Whether the server answered another request since the last probe.
     answered: bool,
@@ -90,7 +93,7 @@ impl State {
         self.failing = HashSet::new();
         let soon = self.last_opened.is_some_and(|opened| now < opened + SOON);
         self.limit = if soon { (self.limit * 2).min(MAX_FAILING_KEYS) } else { MIN_FAILING_KEYS };
-        let (running, prober, answered) = (false, None, false);
+        let (running, prober, answered) = (None, None, false);
         self.closed = Some(Closed { cause, since: now, probes: 0, last: now, running, prober, answered });
         true
     }
@@ -120,10 +123,13 @@ impl State {
         self.closed.as_ref().is_some_and(|closed| closed.prober == Some(member))
     }
 
-    /// Returns when the next probe is due; `None` if the gate is open or a probe runs. `fresh`: a key waits that was not
-    /// tried since the gate closed.
+    /// Returns when the next probe is due; `None` if the gate is open. `fresh`: a key waits that was not tried since the
+    /// gate closed.
     pub(super) fn next_probe(&self, fresh: bool) -> Option<Instant> {
-        let closed = self.closed.as_ref().filter(|closed| !closed.running)?;
+        let closed = self.closed.as_ref()?;
+        if let Some(started) = closed.running {
+            return Some(started + PROBE_INTERVAL);
+        }
         let delay = match closed.probes {
             _ if closed.answered => Duration::ZERO,
             0 => FIRST_PROBE_DELAY,
@@ -135,19 +141,12 @@ impl State {
 
     /// Returns whether the next probe is a key that was tried since the gate closed.
     pub(super) fn tries_again(&self, now: Instant) -> bool {
-        self.closed.as_ref().is_some_and(|closed| now >= closed.last + TRY_AGAIN)
+        self.closed.as_ref().is_some_and(|closed| closed.running.is_none() && now >= closed.last + TRY_AGAIN)
     }
 
-    pub(super) fn start_probe(&mut self, member: Member) {
+    pub(super) fn start_probe(&mut self, member: Member, now: Instant) {
         if let Some(closed) = &mut self.closed {
-            (closed.running, closed.prober, closed.answered) = (true, Some(member), false);
-        }
-    }
-
-    /// Records that a controller has ended, which its probe may not have.
-    pub(super) fn left(&mut self, member: Member) {
-        if let Some(closed) = self.closed.as_mut().filter(|closed| closed.prober == Some(member)) {
-            closed.running = false;
+            (closed.running, closed.prober, closed.answered) = (Some(now), Some(member), false);
         }
     }
 
@@ -155,7 +154,7 @@ impl State {
     /// `waiting` whether other keys wait.
     pub(super) fn probed(&mut self, cause: Option<FailureCause>, waiting: bool, now: Instant) -> Option<Opened> {
         let closed = self.closed.as_mut()?;
-        closed.running = false;
+        closed.running = None;
         match cause {
             Some(cause @ (FailureCause::Server | FailureCause::Unreachable)) => {
                 (closed.cause, closed.last, closed.probes) = (cause, now, closed.probes.saturating_add(1));
@@ -197,7 +196,7 @@ mod tests {
     fn probe(state: &mut State, fresh: bool, now: Instant) -> Option<Instant> {
         let due = state.next_probe(fresh).filter(|due| now < *due);
         if due.is_none() {
-            state.start_probe(0);
+            state.start_probe(0, now);
         }
         due
     }
@@ -235,7 +234,7 @@ mod tests {
                 now = due;
                 continue;
             }
-            assert_eq!(state.next_probe(true), None, "one at a time");
+            assert_eq!(state.next_probe(true), Some(now + PROBE_INTERVAL), "one at a time");
             probes.push((now - start).as_secs());
             assert_eq!(state.probed(Some(Server), true, now), None);
         }

@@ -25,8 +25,8 @@ fn cause(error: &(dyn std::error::Error + 'static)) -> FailureCause {
 
 type Fails = dyn Fn(&str, Duration) -> Option<FailureCause> + Send + Sync;
 
-/// A server whose writes of a key fail with the cause that the function returns; each takes 5 ms. Keys of the namespace
-/// `unchanged` have nothing to write.
+/// A server whose writes of a key fail with the cause that the function returns; each takes 5 ms, or 30 s in the
+/// namespace `slow`. Keys of the namespace `unchanged` have nothing to write.
 struct Server {
     fails: Box<Fails>,
     start: Instant,
@@ -64,7 +64,8 @@ impl Rig {
             let sync = move |key: String| {
                 let server = Arc::clone(&server);
                 async move {
-                    sleep(Duration::from_millis(5)).await;
+                    let is_slow = key.starts_with("slow");
+                    sleep(if is_slow { seconds(30) } else { Duration::from_millis(5) }).await;
                     let at = server.start.elapsed();
                     let failed = (server.fails)(&key, at);
                     locked(&server.attempts).push((at, key.clone(), failed.is_none()));
@@ -164,6 +165,20 @@ async fn a_namespace_that_fails_does_not_hold_up_the_others() {
     // Each in its own back-off: 0, 1, 3, 7, 15, 31, 63 s, and once or twice more when the gate opened.
     assert!(bad <= 300 * 9, "{bad} attempts");
     assert!(!rig.exhausted.0.load(Relaxed));
+}
+
+/// A webhook of one namespace does not answer, and its writes fail after 30 s.
+#[tokio::test(start_paused = true)]
+async fn a_probe_that_hangs_does_not_hold_up_the_others() {
+    let rig = Rig::new(|key, _| key.starts_with("slow").then_some(FailureCause::Server));
+    for key in 0..100 {
+        rig.keys[0].add(format!("slow/web-{key}"));
+    }
+    rig.until(seconds(45)).await;
+    assert!(rig.gate.is_closed());
+    rig.keys[1].add("good/web".to_owned());
+    rig.until(seconds(48)).await;
+    assert!(rig.attempts().iter().any(|(_, key, written)| key == "good/web" && *written));
 }
 
 #[tokio::test(start_paused = true)]
