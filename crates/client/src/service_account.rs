@@ -4,6 +4,7 @@ mod token;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
 use http::header::AUTHORIZATION;
@@ -13,7 +14,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Mutex;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tower::{BoxError, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 
 use crate::{Call, Client, Error, outgoing::Outgoing, service::Service, token_file::bearer};
@@ -22,6 +23,10 @@ use token::{TokenAction, TokenState};
 
 /// Requested lifetime of a token, in seconds; the server may shorten it.
 const LIFETIME_SECONDS: u64 = 3_600;
+
+/// Maximum time of a token request while the token before it may still be valid. Other requests wait for it, and would
+/// time out as late as it does.
+const RENEWAL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A service account whose tokens authenticate requests. Clones share one token.
 #[derive(Clone)]
@@ -77,13 +82,17 @@ impl ServiceAccount {
             TokenAction::Fail(cause) => return Err(self.shared.no_token(cause)),
             TokenAction::Request => {}
         }
-        match self.shared.request_token().await {
+        let limit = if token.is_renewed() { RENEWAL_TIMEOUT } else { Duration::MAX };
+        let result = match timeout(limit, self.shared.request_token()).await {
+            Ok(result) => result.map_err(|error| format!("{}: {}", error.call(), error.display_full())),
+            Err(_) => Err(format!("no token within {} s", limit.as_secs())),
+        };
+        match result {
             Ok((header, seconds)) => {
                 token.store(header.clone(), seconds, Instant::now());
                 Ok(header)
             }
-            Err(error) => {
-                let cause = format!("{}: {}", error.call(), error.display_full());
+            Err(cause) => {
                 tracing::warn!(account = %self.shared, err = %cause, "No token for service account");
                 let previous = token.record_failure(cause.clone(), Instant::now());
                 previous.ok_or_else(|| self.shared.no_token(cause))

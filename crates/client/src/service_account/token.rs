@@ -48,6 +48,11 @@ impl TokenState {
         }
     }
 
+    /// Returns whether there is a token to use if the next request for one fails.
+    pub(super) fn is_renewed(&self) -> bool {
+        self.current.is_some()
+    }
+
     /// Stores a new token with a lifetime in seconds. It is renewed after 80% of the lifetime (CM-28), measured on the
     /// local monotonic clock, so that clock skew to the server does not matter.
     pub(super) fn store(&mut self, header: HeaderValue, seconds: u64, now: Instant) {

@@ -1,11 +1,14 @@
 //! Authentication as a service account.
 
+use std::time::Duration;
+
 use display_full_error::DisplayFullErrorExt as _;
 use http::Method;
 use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_controller_client::{Client, Config};
 use kube_dev_apiserver::{Fault, LoggedRequest, On, Server};
+use tokio::time::{Instant, sleep};
 
 use crate::cluster::{client_of, cluster, config_map};
 
@@ -94,6 +97,23 @@ async fn rejected_token_is_replaced() {
     client.create(&config_map("db")).await.expect("create with a new token");
     assert_eq!(server.requests().count(&token_requests()), 2);
     server.shutdown().await;
+}
+
+/// The server answers all requests but those for tokens.
+#[tokio::test(start_paused = true)]
+async fn a_token_is_used_while_its_renewal_is_not_answered() {
+    let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
+    let config = Config::from_service(server.service());
+    let client = client_of(&config.as_service_account(client_of(&config), "kube-system", "writer"));
+    client.create(&config_map("web")).await.expect("create");
+    sleep(Duration::from_secs(50 * 60)).await;
+    let hour = Duration::from_secs(60 * 60);
+    server.faults().inject(Fault::delay_request(hour, hour).on(token_requests()));
+    let renewal = Instant::now();
+    for name in ["db", "cache"] {
+        client.create(&config_map(name)).await.expect("create with the token of before");
+    }
+    assert_eq!(renewal.elapsed().as_secs(), 5, "one renewal without an answer");
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use kube_endpoints_testing::repository::{files, text_of};
 const EXEMPT: &[(&str, &str)] = &[
     ("crates/client/tests/it/events.rs", "the tests with a socket are not the one with paused time"),
     ("crates/client/tests/it/read_only.rs", "no request is sent while time is paused"),
+    ("crates/client/tests/it/service_account.rs", "the tests with a socket are not the one with paused time"),
     ("crates/controller/tests/executor.rs", "the test with paused time has a server without a socket"),
     ("crates/informer/tests/it/read_timeouts.rs", "time advances only by hand"),
     ("crates/program/tests/it/controllers.rs", "time advances only by hand, and goes on before the server is asked"),
