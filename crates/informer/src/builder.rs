@@ -14,7 +14,7 @@ use crate::{
     list_watch::Source,
     mirror::Mirror,
     options::Options,
-    reflector::{BackoffPolicy, Observer, Scope, reflect},
+    reflector::{BackoffPolicy, Observer, ReflectorOptions, Scope, reflect},
     shared::Shared,
     undecodable::Choice,
 };
@@ -159,11 +159,13 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
     /// Builds the informer. It sends no request before [`Informer::run`].
     pub fn build(self) -> Informer<T, X> {
         let Self { source, resource, scope, backoff, restores, on_undecodable, observe, options, mirror } = self;
+        let resync = options.resync;
         let (shared, runners) = Shared::new(&resource, options, mirror);
         let origin = Origin { source: source.clone(), namespace: scope.namespace.clone() };
-        let reflector =
-            reflect(source, scope, backoff, restores.subscribe(), (on_undecodable, observe), shared.clone());
-        let running = Running::new(runners, shared.clone().resync(), reflector);
+        let restores = restores.subscribe();
+        let options = ReflectorOptions { source, scope, backoff, restores, on_undecodable, observer: observe };
+        let reflector = reflect(options, shared.clone());
+        let running = Running::new(runners, shared.clone().resync(resync), reflector);
         Informer::new(shared, Arc::new(Mutex::new(Some(running))), Some(origin))
     }
 

@@ -1,12 +1,15 @@
 //! Waiting until a store has caught up with the API server.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use display_full_error::DisplayFullErrorExt as _;
+use futures::future::BoxFuture;
 use kube_wire::{Decode, Resource, ResourceVersion};
 use tokio::time::{Instant, timeout};
 
-use crate::{Index, Informer, RelistCause, informer::Origin, reflector::FailureLog};
+use crate::{
+    Index, Informer, RelistCause, informer::Origin, reflector::FailureLog, state::StoreHead, untyped::Untyped,
+};
 
 impl<T: Decode, X: Index<T>> Informer<T, X> {
     /// Waits until the store has synced and has the state that the server has at the time of the call, or a later one.
@@ -23,23 +26,34 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
     ///
     /// An informer of a [`ManualSource`](crate::ManualSource) is current as soon as it has synced.
     pub fn catch_up(&self, watch_limit: Duration) -> impl Future<Output = ()> + Send + use<T, X> {
-        let (shared, begun) = (self.shared.clone(), self.shared.lister().state().lists.begun());
-        let origin = self.origin.clone();
-        async move {
-            shared.populated().await;
-            if shared.lister().state().lists.has_current_after(begun) {
-                return;
-            }
-            let Some(origin) = origin else { return };
-            // Boxed: it is large, and seldom needed.
-            let version = Box::pin(latest_version_retried(&origin, shared.resource())).await;
-            // Versions that are not numbers have no order.
-            if version.number().is_some() && timeout(watch_limit, shared.reached(&version)).await.is_err() {
-                shared.requests().request_list(RelistCause::Requested, Some(version.clone()));
-                shared.reached(&version).await;
-            }
-        }
+        let lister = self.lister();
+        catch_up(self.shared.untyped.clone(), Box::new(move || lister.head()), self.origin.clone(), watch_limit)
     }
+}
+
+/// As [`Informer::catch_up`]; compiled once, not for each type of object.
+fn catch_up(
+    untyped: Arc<Untyped>,
+    store: Box<dyn Fn() -> StoreHead + Send + Sync>,
+    origin: Option<Origin>,
+    watch_limit: Duration,
+) -> BoxFuture<'static, ()> {
+    let begun = store().lists.begun();
+    Box::pin(async move {
+        let Untyped { requests, resource, .. } = &*untyped;
+        requests.wait_until(|| store().populated).await;
+        let Some(origin) = origin else { return };
+        if store().lists.has_current_after(begun) {
+            return;
+        }
+        let version = latest_version_retried(&origin, resource).await;
+        let reached = || version <= store().version;
+        // Versions that are not numbers have no order.
+        if version.number().is_some() && timeout(watch_limit, requests.wait_until(reached)).await.is_err() {
+            requests.request_list(RelistCause::Requested, Some(version.clone()));
+            requests.wait_until(reached).await;
+        }
+    })
 }
 
 async fn latest_version_retried(origin: &Origin, resource: &Resource) -> ResourceVersion {

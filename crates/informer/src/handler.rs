@@ -2,6 +2,8 @@
 
 use std::{ops::ControlFlow, sync::Arc};
 
+use futures::future::BoxFuture;
+use kube_wire::Object;
 use tokio::{
     sync::{mpsc, watch},
     task::yield_now,
@@ -34,13 +36,16 @@ pub(crate) struct Listener<T> {
     foreign_only: bool,
 }
 
+/// Function of a handler, which ends when it breaks.
+pub(crate) type Handle<T> = Box<dyn FnMut(Event<T>) -> ControlFlow<()> + Send>;
+
 /// A handler and the receiving end of its queue. The handler runs within the methods of this type.
 pub(crate) struct Runner<T> {
     inbox: mpsc::UnboundedReceiver<Delivery<T>>,
     next: Option<Event<T>>,
     /// Changes to deliver after `next`, and the index of the first one that is not delivered.
     changes: Option<(Changes<T>, usize)>,
-    handle: Box<dyn FnMut(Event<T>) -> ControlFlow<()> + Send>,
+    handle: Handle<T>,
     /// Whether the handler has broken, and gets no further events.
     ended: bool,
     synced: watch::Sender<bool>,
@@ -52,7 +57,7 @@ pub(crate) fn channel<T>(
     resource: &str,
     options: HandlerOptions,
     meter: Option<HandlerMeter>,
-    handle: impl FnMut(Event<T>) -> ControlFlow<()> + Send + 'static,
+    handle: Handle<T>,
 ) -> (Listener<T>, Runner<T>, HandlerHandle) {
     let HandlerOptions { name, foreign_only } = options;
     let (outbox, inbox) = mpsc::unbounded_channel();
@@ -61,7 +66,7 @@ pub(crate) fn channel<T>(
         inbox,
         next: None,
         changes: None,
-        handle: Box::new(handle),
+        handle,
         ended: false,
         synced,
         meter: meter.as_ref().map(|meter| meter.sink.clone()),
@@ -116,22 +121,35 @@ impl<T> Listener<T> {
     }
 }
 
-impl<T> Runner<T> {
-    pub(crate) async fn run(mut self) {
-        while !self.ended
-            && let Some(delivery) = self.inbox.recv().await
-        {
-            self.open(delivery);
-            while self.deliver(EVENTS_PER_TURN) == EVENTS_PER_TURN {
-                yield_now().await;
+/// A [`Runner`] without the type of its objects.
+pub(crate) trait Run: Send {
+    /// Runs the handler until it breaks, or the informer is dropped.
+    fn run(self: Box<Self>) -> BoxFuture<'static, ()>;
+
+    /// Runs the handler until its queue is empty, and returns the number of events delivered.
+    fn drain(&mut self) -> usize;
+}
+
+impl<T: Object> Run for Runner<T> {
+    fn run(mut self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            while !self.ended
+                && let Some(delivery) = self.inbox.recv().await
+            {
+                self.open(delivery);
+                while self.deliver(EVENTS_PER_TURN) == EVENTS_PER_TURN {
+                    yield_now().await;
+                }
             }
-        }
+        })
     }
 
-    pub(crate) fn drain(&mut self) -> usize {
+    fn drain(&mut self) -> usize {
         self.deliver(usize::MAX)
     }
+}
 
+impl<T> Runner<T> {
     /// Delivers up to `max` queued events, and returns their number.
     fn deliver(&mut self, max: usize) -> usize {
         let mut events = 0;

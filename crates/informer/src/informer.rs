@@ -6,12 +6,12 @@ use std::{
     future::Future,
     ops::ControlFlow,
     panic::resume_unwind,
-    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use display_full_error::DisplayFullErrorExt as _;
 use educe::Educe;
+use futures::future::BoxFuture;
 use kube_wire::{Decode, Object, Resource};
 use tokio::{
     sync::{mpsc, watch},
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Builder, Event, HandlerHandle, HandlerOptions, HeldList, Index, ListWatch, Lister, Progress, UndecodableObject,
-    WriteThrough, handler::Runner, list_watch::Source, shared::Shared,
+    WriteThrough, handler::Run, list_watch::Source, shared::Shared,
 };
 
 /// Keeps the objects of one type in a store and delivers each change to its handlers (client-go:
@@ -33,7 +33,7 @@ use crate::{
 #[educe(Clone(bound(false)))]
 pub struct Informer<T, X = ()> {
     pub(crate) shared: Arc<Shared<T, X>>,
-    running: Arc<Mutex<Option<Running<T>>>>,
+    running: Arc<Mutex<Option<Running>>>,
     /// Server and namespace of the objects; `None` with a [`ManualSource`](crate::ManualSource).
     pub(crate) origin: Option<Origin>,
 }
@@ -47,16 +47,14 @@ pub(crate) struct Origin {
 }
 
 /// Futures and handlers of an informer, taken by the first [`Informer::run`].
-pub(crate) struct Running<T> {
-    runners: mpsc::UnboundedReceiver<Runner<T>>,
+pub(crate) struct Running {
+    runners: mpsc::UnboundedReceiver<Box<dyn Run>>,
     /// Handlers that [`drain`](Self::drain) has run already.
-    drained: Vec<Runner<T>>,
-    resync: BoxFuture<Infallible>,
+    drained: Vec<Box<dyn Run>>,
+    resync: BoxFuture<'static, Infallible>,
     /// Fills the store, and ends only with an error; does nothing with a [`ManualSource`](crate::ManualSource).
-    reflector: BoxFuture<UndecodableObject>,
+    reflector: BoxFuture<'static, UndecodableObject>,
 }
-
-type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 impl<T: Decode> Informer<T> {
     /// Returns a builder of an informer of `T` from the server of `source`, by default of all namespaces and objects.
@@ -68,17 +66,13 @@ impl<T: Decode> Informer<T> {
 }
 
 impl<T: Object, X: Index<T>> Informer<T, X> {
-    pub(crate) fn new(
-        shared: Arc<Shared<T, X>>,
-        running: Arc<Mutex<Option<Running<T>>>>,
-        origin: Option<Origin>,
-    ) -> Self {
+    pub(crate) fn new(shared: Arc<Shared<T, X>>, running: Arc<Mutex<Option<Running>>>, origin: Option<Origin>) -> Self {
         Self { shared, running, origin }
     }
 
     /// Returns the resource: that of the type, or of [`Builder::resource`].
     pub fn resource(&self) -> Resource {
-        *self.shared.resource()
+        self.shared.untyped.resource
     }
 
     /// Returns a lister of the store.
@@ -101,16 +95,17 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
         options: HandlerOptions,
         mut handle: impl FnMut(Event<T>) + Send + 'static,
     ) -> HandlerHandle {
-        self.shared.add_handler(options, move |event| {
+        let handle = move |event| {
             handle(event);
             ControlFlow::Continue(())
-        })
+        };
+        self.shared.add_handler(options, Box::new(handle))
     }
 
     /// Returns a handle that is synced as soon as the first list is stored, for code that reads the store without a
     /// handler.
     pub fn store_synced(&self) -> HandlerHandle {
-        self.shared.store_handle()
+        self.shared.untyped.store_handle()
     }
 
     /// Returns a [`WriteThrough`], which puts the responses to own writes into the store ahead of the watch.
@@ -123,12 +118,12 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
 
     /// Returns the time at which the store last advanced, for health checks.
     pub fn progress(&self) -> Progress {
-        self.shared.progress().clone()
+        self.shared.untyped.progress.clone()
     }
 
     /// Returns a channel with the list that is [held](crate::Guard); `None` while no list is.
     pub fn held_list(&self) -> watch::Receiver<Option<HeldList>> {
-        self.shared.held_list()
+        self.shared.untyped.held_list.subscribe()
     }
 
     /// Ends an informer that may not have begun to run: its handlers get no further events, and no store that it fills
@@ -147,12 +142,7 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
     /// A panic of a handler is propagated. An informer runs once: the future of a second call logs an error and
     /// returns. The error of [`try_run`](Self::try_run) is logged.
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = ()> + Send + use<T, X> {
-        let running = self.try_run(stop);
-        boxed(async move {
-            if let Err(error) = running.await {
-                tracing::error!(err = %error.display_full(), "the informer has ended");
-            }
-        })
+        run_logged(self.running.clone(), self.progress(), stop)
     }
 
     /// Runs the informer until `stop` is cancelled, as [`run`](Self::run) does, and returns the error that ends it before.
@@ -164,41 +154,62 @@ impl<T: Object, X: Index<T>> Informer<T, X> {
         &self,
         stop: CancellationToken,
     ) -> impl Future<Output = Result<(), UndecodableObject>> + Send + use<T, X> {
-        let (running, progress) = (self.running.clone(), self.progress());
-        boxed(async move {
-            let running = running.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(running) = running {
-                progress.start(Instant::now());
-                running.run(stop).await
-            } else {
-                tracing::error!("Informer::run was called a second time; this call does nothing");
-                Ok(())
-            }
-        })
+        run(self.running.clone(), self.progress(), stop)
     }
 }
 
-impl<T: Object> Running<T> {
+/// As [`Informer::run`]; compiled once, not for each type of object.
+fn run_logged(
+    running: Arc<Mutex<Option<Running>>>,
+    progress: Progress,
+    stop: CancellationToken,
+) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        if let Err(error) = run(running, progress, stop).await {
+            tracing::error!(err = %error.display_full(), "the informer has ended");
+        }
+    })
+}
+
+/// As [`Informer::try_run`].
+fn run(
+    running: Arc<Mutex<Option<Running>>>,
+    progress: Progress,
+    stop: CancellationToken,
+) -> BoxFuture<'static, Result<(), UndecodableObject>> {
+    Box::pin(async move {
+        let running = running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(running) = running {
+            progress.start(Instant::now());
+            running.run(stop).await
+        } else {
+            tracing::error!("Informer::run was called a second time; this call does nothing");
+            Ok(())
+        }
+    })
+}
+
+impl Running {
     pub(crate) fn new(
-        runners: mpsc::UnboundedReceiver<Runner<T>>,
-        resync: impl Future<Output = Infallible> + Send + 'static,
-        reflector: impl Future<Output = UndecodableObject> + Send + 'static,
+        runners: mpsc::UnboundedReceiver<Box<dyn Run>>,
+        resync: BoxFuture<'static, Infallible>,
+        reflector: BoxFuture<'static, UndecodableObject>,
     ) -> Self {
-        Self { runners, drained: Vec::new(), resync: boxed(resync), reflector: boxed(reflector) }
+        Self { runners, drained: Vec::new(), resync, reflector }
     }
 
     async fn run(self, stop: CancellationToken) -> Result<(), UndecodableObject> {
         let Self { mut runners, drained, mut resync, mut reflector } = self;
         let mut handlers = JoinSet::new();
         for runner in drained {
-            spawn(&mut handlers, boxed(runner.run()));
+            handlers.spawn(runner.run());
         }
         loop {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(()),
                 Some(runner) = runners.recv() => {
-                    spawn(&mut handlers, boxed(runner.run()));
+                    handlers.spawn(runner.run());
                 }
                 Some(ended) = handlers.join_next() => {
                     if let Err(error) = ended && let Ok(panic) = error.try_into_panic() {
@@ -218,21 +229,12 @@ impl<T: Object> Running<T> {
             while let Ok(runner) = self.runners.try_recv() {
                 self.drained.push(runner);
             }
-            match self.drained.iter_mut().map(Runner::drain).sum::<usize>() {
+            match self.drained.iter_mut().map(|runner| runner.drain()).sum::<usize>() {
                 0 => return events,
                 delivered => events += delivered,
             }
         }
     }
-}
-
-/// What a runtime needs for a task is compiled once for the result, not for each type of object.
-fn boxed<T>(future: impl Future<Output = T> + Send + 'static) -> BoxFuture<T> {
-    Box::pin(future)
-}
-
-fn spawn(handlers: &mut JoinSet<()>, handler: BoxFuture<()>) {
-    handlers.spawn(handler);
 }
 
 impl<T: Object, X: Index<T>> fmt::Debug for Informer<T, X> {

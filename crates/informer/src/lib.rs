@@ -37,6 +37,7 @@ mod state;
 mod store;
 mod sync;
 mod undecodable;
+mod untyped;
 mod write_through;
 
 /// The crate `bytes`, whose `Bytes` are in the API of [`ListWatchResponse`].

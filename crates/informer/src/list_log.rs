@@ -1,7 +1,7 @@
 //! Which lists of a store are of the most recent state of the server.
 
 /// Record of the lists of one store, which are numbered from 1 in the order of their requests.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ListLog {
     /// The last requested list.
     begun: u64,

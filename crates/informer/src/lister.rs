@@ -10,7 +10,7 @@ use kube_wire::{Object, ObjectKey, ResourceVersion};
 
 use crate::{
     NamedIndexes, Objects,
-    state::{State, read_lock, same_state},
+    state::{State, StoreHead, read_lock, same_state},
 };
 
 /// Read access to the store of an informer. Clones read the same store.
@@ -83,6 +83,12 @@ impl<T: Object, X> Lister<T, X> {
 
     pub(crate) fn is_populated(&self) -> bool {
         self.state().populated
+    }
+
+    pub(crate) fn head(&self) -> StoreHead {
+        let state = self.state();
+        let (version, populated, lists) = (state.resource_version.clone(), state.populated, state.lists);
+        StoreHead { version, populated, awaits_deletes: state.own.awaits_deletes(), lists }
     }
 
     pub(crate) fn state(&self) -> RwLockReadGuard<'_, State<T, X>> {

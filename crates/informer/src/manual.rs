@@ -34,7 +34,7 @@ use crate::{Index, Informer, informer::Running, mirror::Mirror, options::Options
 /// ```
 pub struct ManualSource<T, X = ()> {
     shared: Arc<Shared<T, X>>,
-    running: Arc<Mutex<Option<Running<T>>>>,
+    running: Arc<Mutex<Option<Running>>>,
 }
 
 impl<T: Object> ManualSource<T> {
@@ -49,8 +49,10 @@ impl<T: Object, X: Index<T>> ManualSource<T, X> {
     const RESOURCE: Resource = Resource::cluster("", "", "manual source", "");
 
     pub(crate) fn with_options(options: Options<X>, mirror: Option<Box<dyn Mirror<T>>>) -> (Informer<T, X>, Self) {
+        let resync = options.resync;
         let (shared, runners) = Shared::new(&Self::RESOURCE, options, mirror);
-        let running = Arc::new(Mutex::new(Some(Running::new(runners, shared.clone().resync(), pending()))));
+        let running = Running::new(runners, shared.clone().resync(resync), Box::pin(pending()));
+        let running = Arc::new(Mutex::new(Some(running)));
         (Informer::new(shared.clone(), running.clone(), None), Self { shared, running })
     }
 

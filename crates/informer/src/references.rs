@@ -27,17 +27,17 @@ impl<T: Decode, X: Index<T>> Informer<T, X> {
     }
 
     async fn check_missing(&self, mut missing: Vec<Reference>) {
-        let (Some(guard), Some(Origin { source, .. })) = (self.shared.guard(), &self.origin) else { return };
+        let (Some(guard), Some(Origin { source, .. })) = (self.shared.untyped.guard, &self.origin) else { return };
         missing.sort_by(|a, b| a.key.cmp(&b.key));
         missing.dedup_by(|a, b| a.key == b.key);
         if missing.len() <= guard.free {
             return;
         }
-        if let Err(held) = sampling::ask::<T>(source, self.shared.resource(), &missing).await
+        if let Err(held) = sampling::ask(source, &self.shared.untyped.resource, &missing).await
             && self.shared.withhold(&missing)
         {
-            self.shared.hold(held);
-            self.shared.requests().request_list(RelistCause::Confirm, None);
+            self.shared.untyped.hold(held);
+            self.shared.untyped.requests.request_list(RelistCause::Confirm, None);
         }
     }
 }

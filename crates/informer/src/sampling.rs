@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
 use futures::{FutureExt as _, StreamExt as _, stream};
-use kube_wire::{Decode, Resource};
+use kube_wire::Resource;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
@@ -23,15 +23,11 @@ const CONCURRENCY: usize = 10;
 /// # Errors
 ///
 /// [`HeldList`] if one is found, or if a read fails before that: the list must not be believed.
-pub(crate) async fn ask<T: Decode>(
-    source: &Source,
-    resource: &Resource,
-    missing: &[Reference],
-) -> Result<(), HeldList> {
+pub(crate) async fn ask(source: &Source, resource: &Resource, missing: &[Reference]) -> Result<(), HeldList> {
     let deadline = Instant::now() + TIMEOUT;
     let reads = guard::samples(missing).into_iter().map(|reference| {
         let read = async move {
-            let read = timeout_at(deadline, exists::<T>(source, resource, &reference)).await;
+            let read = timeout_at(deadline, exists(source, resource, &reference)).await;
             (reference, read.unwrap_or_else(|elapsed| Err(elapsed.to_string())))
         };
         // What runs them side by side is compiled once for the result, not for each type of object.
@@ -53,8 +49,8 @@ pub(crate) async fn ask<T: Decode>(
 }
 
 /// Reads an object; `false` if it does not exist, or has another uid.
-async fn exists<T: Decode>(source: &Source, resource: &Resource, reference: &Reference) -> Result<bool, String> {
-    let object = source.get::<T>(resource, &reference.key.namespace, &reference.key.name).await;
+async fn exists(source: &Source, resource: &Resource, reference: &Reference) -> Result<bool, String> {
+    let object = source.get(resource, &reference.key.namespace, &reference.key.name).await;
     let object = object.map_err(|error| error.display_full().to_string())?;
     Ok(object.is_some_and(|object| reference.is_to(&object)))
 }

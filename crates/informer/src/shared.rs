@@ -3,50 +3,33 @@
 mod own_writes;
 mod resync;
 
-use std::{
-    ops::ControlFlow,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kube_wire::{EventHead, Object, ObjectKey, Resource, ResourceVersion};
-use tokio::{
-    sync::{mpsc, watch},
-    time::Instant,
-};
+use tokio::{sync::mpsc, time::Instant};
 
 pub(crate) use self::own_writes::WriteSink;
 use crate::{
-    Event, Guard, GuardOutcome, HandlerHandle, HandlerOptions, HeldList, Index, Lister, Progress, RelistCause,
+    Event, HandlerHandle, HandlerOptions, Index, Lister, RelistCause,
     changes::Changes,
     deferred_events::DeferredEvents,
     guard::{Missing, Reference},
     handle::Id,
-    handler::{Listener, Runner, channel},
-    metrics::Meter,
+    handler::{Handle, Listener, Run, channel},
     mirror::Mirror,
     options::Options,
-    relist::ListRequests,
     store::StoreWriter,
+    untyped::Untyped,
 };
 
 /// Applies changes to the store and queues their events for the listeners, in the same order for all.
 pub(crate) struct Shared<T, X> {
-    resource: Resource,
-    name: String,
+    pub(crate) untyped: Arc<Untyped>,
     lister: Lister<T, X>,
-    guard: Option<Guard>,
-    /// Period of the resyncs; zero disables them.
-    resync_period: Duration,
-    meter: Meter,
     /// Locked while a change is applied and queued, and while a listener is added, so that each listener gets each
     /// event exactly once. Reads do not take this lock.
     write_side: Mutex<WriteSide<T, X>>,
-    runners: mpsc::UnboundedSender<Runner<T>>,
-    synced: watch::Sender<bool>,
-    held_list: watch::Sender<Option<HeldList>>,
-    requests: ListRequests,
-    progress: Progress,
+    runners: mpsc::UnboundedSender<Box<dyn Run>>,
 }
 
 /// The writer of the store, and what follows its changes.
@@ -63,17 +46,13 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         resource: &Resource,
         options: Options<X>,
         mirror: Option<Box<dyn Mirror<T>>>,
-    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Runner<T>>) {
-        let Options { index, is_selecting, resync, guard, metrics } = options;
+    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Box<dyn Run>>) {
+        let Options { index, is_selecting, resync: _, guard, metrics } = options;
         let (runners, to_run) = mpsc::unbounded_channel();
         let store = StoreWriter::new(index, is_selecting);
         let shared = Self {
-            name: resource.to_string(),
-            resource: *resource,
+            untyped: Arc::new(Untyped::new(resource, guard, metrics.as_deref())),
             lister: store.lister(),
-            guard,
-            resync_period: resync,
-            meter: Meter::new(metrics.as_deref(), resource),
             write_side: Mutex::new(WriteSide {
                 store,
                 mirror,
@@ -81,45 +60,19 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
                 deferred: DeferredEvents::default(),
             }),
             runners,
-            synced: watch::Sender::new(false),
-            held_list: watch::Sender::new(None),
-            requests: ListRequests::default(),
-            progress: Progress::default(),
         };
-        shared.meter.record(|metrics| metrics.register_progress(&shared.progress));
         (Arc::new(shared), to_run)
-    }
-
-    pub(crate) fn resource(&self) -> &Resource {
-        &self.resource
     }
 
     pub(crate) fn lister(&self) -> &Lister<T, X> {
         &self.lister
     }
 
-    pub(crate) fn progress(&self) -> &Progress {
-        &self.progress
-    }
-
-    pub(crate) fn meter(&self) -> &Meter {
-        &self.meter
-    }
-
-    /// Returns a handle that is synced as soon as the first list is stored, before handlers have processed it.
-    pub(crate) fn store_handle(&self) -> HandlerHandle {
-        HandlerHandle::new(&self.name, self.synced.subscribe(), None)
-    }
-
     /// Adds a handler, and queues all stored objects for it if the first list is stored. It ends when it breaks.
-    pub(crate) fn add_handler(
-        &self,
-        options: HandlerOptions,
-        handle: impl FnMut(Event<T>) -> ControlFlow<()> + Send + 'static,
-    ) -> HandlerHandle {
+    pub(crate) fn add_handler(&self, options: HandlerOptions, handle: Handle<T>) -> HandlerHandle {
         let mut write_side = self.locked();
-        let meter = self.meter.handler(options.name.as_deref().unwrap_or_default());
-        let (mut listener, runner, handle) = channel(&self.name, options, meter, handle);
+        let meter = self.untyped.meter.handler(options.name.as_deref().unwrap_or_default());
+        let (mut listener, runner, handle) = channel(&self.untyped.name, options, meter, handle);
         let WriteSide { listeners, deferred, .. } = &mut *write_side;
         if self.lister.is_populated() {
             deferred.queue_all(&mut listener, &Changes::initial(self.lister.list()), Instant::now());
@@ -127,7 +80,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         }
         listeners.push(listener);
         // If the informer has stopped, the runner is dropped here, and the handle never syncs.
-        let _ = self.runners.send(runner);
+        let _ = self.runners.send(Box::new(runner));
         handle
     }
 
@@ -143,7 +96,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
 
     /// Returns whether an event shows an own write that is stored already, so that its object need not be decoded.
     pub(crate) fn confirm(&self, head: &EventHead) -> bool {
-        let started_at = self.meter.start_timer();
+        let started_at = self.untyped.meter.start_timer();
         let is_own = self.locked().store.confirm(&head.key, &head.resource_version);
         if is_own {
             self.report(started_at);
@@ -153,18 +106,6 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
 
     pub(crate) fn delete(&self, last: T) {
         self.watched(|store| store.delete(Arc::new(last)));
-    }
-
-    pub(crate) fn requests(&self) -> &ListRequests {
-        &self.requests
-    }
-
-    pub(crate) async fn populated(&self) {
-        self.requests.wait_until(|| self.lister.is_populated()).await;
-    }
-
-    pub(crate) async fn reached(&self, version: &ResourceVersion) {
-        self.requests.wait_until(|| *version <= self.lister.last_resource_version()).await;
     }
 
     pub(crate) fn stored(&self, key: &ObjectKey) -> Option<Arc<T>> {
@@ -187,7 +128,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         resource_version: ResourceVersion,
         treatment: Missing,
     ) -> Result<(), Vec<Reference>> {
-        let (started_at, now) = (self.meter.start_timer(), Instant::now());
+        let (started_at, now) = (self.untyped.meter.start_timer(), Instant::now());
         let mut write_side = self.locked();
         let WriteSide { store, mirror, listeners, deferred } = &mut *write_side;
         let first = !self.lister.is_populated();
@@ -205,12 +146,12 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
                 || deferred.queue_all(listener, &changes, now)
                     && unchanged.as_ref().is_none_or(|it| deferred.queue_all(listener, it, now))
         });
-        self.progress.listed(now);
+        self.untyped.progress.listed(now);
         if first {
             for listener in listeners.iter() {
                 listener.synced();
             }
-            self.synced.send_replace(true);
+            self.untyped.synced.send_replace(true);
         }
         drop(write_side);
         self.report(started_at);
@@ -223,49 +164,9 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         let _ = self.replace(objects, resource_version, Missing::Remove);
     }
 
-    /// Records that the last list may lack objects which exist. Logs it when it is the first such list.
-    pub(crate) fn hold(&self, list: HeldList) {
-        let HeldList { missing, example, found } = list.clone();
-        let mut is_first = false;
-        // In one step: a task that ends the hold in between would leave one of the two set.
-        self.held_list.send_modify(|held| {
-            is_first = self.progress.held(Instant::now());
-            *held = Some(list);
-        });
-        if is_first {
-            tracing::warn!(
-                resource = self.name, missing, %example, found,
-                compare = format_args!("kubectl get {} -A | wc -l", self.resource.plural),
-                "A list lacks objects that exist or cannot be read: their removal waits until a list has them or reads do \
-                 not find them"
-            );
-        }
-        self.meter.record(|metrics| metrics.guarded(GuardOutcome::Held));
-    }
-
-    /// Records that the last list is believed. Returns whether one was held.
-    pub(crate) fn end_hold(&self) -> bool {
-        self.held_list.send_if_modified(|held| {
-            self.progress.believed();
-            held.take().is_some()
-        })
-    }
-
-    pub(crate) fn is_held(&self) -> bool {
-        self.held_list.borrow().is_some()
-    }
-
-    pub(crate) fn guard(&self) -> Option<Guard> {
-        self.guard
-    }
-
     /// Withholds those of the objects that the store still lacks. Returns whether there are any.
     pub(crate) fn withhold(&self, references: &[Reference]) -> bool {
         self.locked().store.withhold(references)
-    }
-
-    pub(crate) fn held_list(&self) -> watch::Receiver<Option<HeldList>> {
-        self.held_list.subscribe()
     }
 
     /// Applies a bookmark, and requests a relist if the server has lost an own write. Returns whether it has.
@@ -276,11 +177,11 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         drop(write_side);
         if lost_write {
             tracing::warn!(
-                resource = self.name,
+                resource = self.untyped.name,
                 %version,
                 "The watch does not show a write that the server acknowledged, listing again"
             );
-            self.requests.request_list(RelistCause::LostWrite, None);
+            self.untyped.requests.request_list(RelistCause::LostWrite, None);
         }
         self.report(None);
         lost_write
@@ -301,7 +202,7 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
 
     /// Applies an event of the watch and queues it for all handlers.
     fn watched(&self, change: impl FnOnce(&mut StoreWriter<T, X>) -> Option<Event<T>>) {
-        let started_at = self.meter.start_timer();
+        let started_at = self.untyped.meter.start_timer();
         self.change(None, change);
         self.report(started_at);
     }
@@ -326,16 +227,13 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
     }
 
     fn report(&self, started_at: Option<Instant>) {
-        self.requests.notify_changed();
-        self.progress.advanced(Instant::now());
-        self.meter.record_time(started_at, |metrics, took| metrics.processed(took));
-        self.meter.record(|metrics| metrics.stored(&self.lister.last_resource_version(), self.lister.len()));
+        self.untyped.requests.notify_changed();
+        self.untyped.progress.advanced(Instant::now());
+        self.untyped.meter.record_time(started_at, |metrics, took| metrics.processed(took));
+        self.untyped.meter.record(|metrics| metrics.stored(&self.lister.last_resource_version(), self.lister.len()));
     }
 
     fn locked(&self) -> MutexGuard<'_, WriteSide<T, X>> {
         self.write_side.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-#[cfg(test)]
-mod tests;

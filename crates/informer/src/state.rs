@@ -21,6 +21,15 @@ pub(crate) struct State<T, X> {
     pub(crate) lists: ListLog,
 }
 
+/// State of a store without its objects.
+pub(crate) struct StoreHead {
+    pub(crate) version: ResourceVersion,
+    pub(crate) populated: bool,
+    /// Whether there are own deletes that the watch must show.
+    pub(crate) awaits_deletes: bool,
+    pub(crate) lists: ListLog,
+}
+
 /// Locks the contents of a store for reading.
 ///
 /// An index function that panics poisons the lock. Poisoning is ignored: the panic ends the task of the informer, and

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kube_wire::{Accept, Decode, DecodeContext, Encoding, ListParams, ListReader, Resource, ResourceVersion};
+use kube_wire::{Decode, DecodeContext, Dynamic, Encoding, ListParams, ListReader, Resource, ResourceVersion};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -26,10 +26,6 @@ impl Source {
         Self { requests: Arc::new(source), context }
     }
 
-    pub(crate) fn accept<T: Decode>(&self) -> Accept {
-        Accept::of::<T>(self.requests.encoding())
-    }
-
     /// Returns a reader of a list that was requested from the source.
     pub(crate) fn list_reader<T: Decode>(&self, resource: &Resource, encoding: Encoding) -> ListReader<T> {
         ListReader::of(if self.requests.is_metadata_only() { &METADATA } else { resource }, encoding)
@@ -43,29 +39,23 @@ impl Source {
         }
     }
 
-    /// Reads one object; `None` if it does not exist. If the process may not get it, it is read by a list of its name from
-    /// the most recent state.
-    pub(crate) async fn get<T: Decode>(
+    /// Reads one object of any type; `None` if it does not exist. If the process may not get it, it is read by a list of
+    /// its name from the most recent state.
+    pub(crate) async fn get(
         &self,
         resource: &Resource,
         namespace: &str,
         name: &str,
-    ) -> Result<Option<T>, ListWatchError> {
+    ) -> Result<Option<Dynamic>, ListWatchError> {
         let body = match self.requests.get(resource, namespace, name).await {
             Err(error) if error.is_not_found() => return Ok(None),
-            Err(error) if error.is_forbidden() => return self.list_one(resource, namespace, name).await,
+            Err(error) if error.is_forbidden() => {
+                let (object, _) = self.list_by_name(resource, namespace, name, ListParams::default()).await?;
+                return Ok(object);
+            }
             response => collect(response?).await?,
         };
-        self.decode(|| T::from_json(&body)).map(Some).map_err(ListWatchError::other)
-    }
-
-    async fn list_one<T: Decode>(
-        &self,
-        resource: &Resource,
-        namespace: &str,
-        name: &str,
-    ) -> Result<Option<T>, ListWatchError> {
-        self.list_by_name(resource, namespace, name, ListParams::default()).await.map(|(object, _)| object)
+        Dynamic::from_json(&body).map(Some).map_err(ListWatchError::other)
     }
 
     /// Reads one object by a list of its name from the most recent state; `None` if it does not exist, or if the selectors of

@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
-use kube_wire::Decode;
 use tokio::time::Instant;
 
 use super::{Reflector, error::ReflectorError};
-use crate::Index;
 
 /// Minimum time between two warnings. A server that does not answer fails every request.
 const INTERVAL: Duration = Duration::from_secs(60);
@@ -31,10 +29,10 @@ impl FailureLog {
     }
 }
 
-impl<T: Decode, X: Index<T>> Reflector<T, X> {
+impl Reflector {
     /// Logs a failed request: the first, and then one a minute as a warning, the others for debugging.
     pub(super) fn log_failure(&mut self, message: &str, error: &ReflectorError) {
-        let (resource, err) = (self.shared.resource(), error.display_full());
+        let (resource, err) = (&self.informer.resource, error.display_full());
         match self.failures.count(Instant::now()) {
             Some(1) => tracing::warn!(%resource, %err, "{message}"),
             Some(failures) => tracing::warn!(%resource, %err, failures, "{message}"),

@@ -21,11 +21,12 @@ pub(super) struct Gathered<T> {
     skipped: Option<DecodeError>,
 }
 
+/// A complete list without its objects.
 #[derive(Debug)]
-pub(super) struct CompleteList<T> {
-    /// Objects in order of arrival. Of several states of one object, the last is the newest.
-    pub(super) objects: Vec<Arc<T>>,
-    /// Names of objects whose newest state cannot be decoded. `objects` contains an earlier state, if there is one.
+pub(super) struct Complete {
+    /// Number of objects.
+    pub(super) listed: usize,
+    /// Names of objects whose newest state cannot be decoded. The list has an earlier state, if there is one.
     pub(super) undecodable: HashSet<ObjectKey>,
     /// Names of those of them that are to be removed after the list is stored.
     pub(super) to_skip: HashSet<ObjectKey>,
@@ -64,7 +65,8 @@ impl<T: Object> Gathered<T> {
         *self = Self::new();
     }
 
-    /// Returns the complete list and frees the memory.
+    /// Returns the complete list and frees the memory. The objects are in order of arrival: of several states of one
+    /// object, the last is the newest.
     ///
     /// An object that cannot be decoded is represented by its last gathered state, or else by the one that `stored`
     /// returns. A state for which `same_uid` returns `false` belongs to an earlier object of that name and is left out.
@@ -74,7 +76,7 @@ impl<T: Object> Gathered<T> {
         &mut self,
         stored: impl Fn(&ObjectKey) -> Option<Arc<T>>,
         same_uid: impl Fn(&T, &Uid) -> bool,
-    ) -> CompleteList<T> {
+    ) -> (Vec<Arc<T>>, Complete) {
         let Self { mut objects, deleted, undecodable, skipped } = mem::replace(self, Self::new());
         if !deleted.is_empty() {
             let mut at = 0;
@@ -99,6 +101,7 @@ impl<T: Object> Gathered<T> {
             objects.extend(undecodable.iter().filter_map(of_uid));
         }
         let to_skip = undecodable.iter().filter(|(_, (_, skip))| *skip).map(|(key, _)| key.clone()).collect();
-        CompleteList { objects, undecodable: undecodable.into_keys().collect(), to_skip, skipped }
+        let (listed, undecodable) = (objects.len(), undecodable.into_keys().collect());
+        (objects, Complete { listed, undecodable, to_skip, skipped })
     }
 }

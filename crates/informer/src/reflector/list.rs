@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kube_wire::{Accept, Decode, EventType, ListParams};
+use kube_wire::ListParams;
 use tokio::time::timeout;
 
 use super::{
@@ -10,12 +10,11 @@ use super::{
     error::ReflectorError,
     steps::{ListRequest, Observation},
 };
-use crate::Index;
 
 /// Maximum time without data in the response to a list: the server gives up on a list after 60 s.
 const LIST_READ_TIMEOUT: Duration = Duration::from_secs(60);
 
-impl<T: Decode, X: Index<T>> Reflector<T, X> {
+impl Reflector {
     pub(super) async fn list(&mut self, request: ListRequest) {
         let ListRequest { version, limit, continue_token } = request;
         if continue_token.is_none() {
@@ -27,13 +26,13 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             limit,
             continue_token,
             resource_version: version,
-            accept: Accept::of::<T>(self.machine.encoding()),
+            accept: self.cache.accept(self.machine.encoding()),
         };
         let observation = match self.read_page(&params).await {
             Ok(observation) => observation,
             Err(error) => {
-                self.gathered.clear();
-                self.shared.meter().record(|metrics| metrics.list_failed());
+                self.cache.clear();
+                self.informer.meter.record(|metrics| metrics.list_failed());
                 self.log_failure("list failed", &error);
                 Observation::ListFailed(error.failure())
             }
@@ -43,26 +42,17 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
 
     async fn read_page(&mut self, params: &ListParams) -> Result<Observation, ReflectorError> {
         let mut body =
-            self.source.requests.list(self.shared.resource(), self.scope.namespace.as_deref(), params).await?;
+            self.source.requests.list(&self.informer.resource, self.scope.namespace.as_deref(), params).await?;
         self.observe(Observation::ResponseStarted(body.encoding()));
-        let mut items = self.source.list_reader::<T>(self.shared.resource(), body.encoding());
-        let last_version = self.shared.lister().last_resource_version();
+        self.cache.open_page(body.encoding());
         while let Some(chunk) = timeout(LIST_READ_TIMEOUT, body.next())
             .await
             .map_err(|_| ReflectorError::ReadTimeout(LIST_READ_TIMEOUT))?
             .transpose()?
         {
-            items.push(&chunk);
-            while let Some(object) =
-                self.source.decode(|| items.next_item()).map_err(|error| error.with_resource_version(&last_version))?
-            {
-                match object {
-                    Ok(object) => self.gathered.push(self.shared.intern(object)),
-                    Err(it) => self.gather_undecodable(EventType::Added, *it)?,
-                }
-            }
+            self.cache.gather(&chunk, &mut self.undecodable)?;
         }
-        let meta = items.finish().map_err(|error| error.with_resource_version(&last_version))?;
+        let meta = self.cache.finish_page()?;
         if let Some(continue_token) = meta.continue_token {
             return Ok(Observation::Page { continue_token });
         }

@@ -1,6 +1,7 @@
 //! Fills a store from the API server: a streaming list or a list, then watches, and a relist when a watch fails.
 
 mod backoff;
+mod cache;
 mod complete_list;
 mod error;
 mod failure_log;
@@ -16,21 +17,22 @@ mod watch;
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use kube_wire::{Decode, Encoding, ResourceVersion};
 use tokio::time::{Instant, sleep, timeout};
 
 pub use self::backoff::BackoffPolicy;
 pub(crate) use self::failure_log::FailureLog;
 use self::{
+    cache::{Cache, TypedCache},
     error::ReflectorError,
-    gather::Gathered,
     machine::Machine,
-    reported::Reported,
     steps::{Action, Observation},
+    undecodable::UndecodableObjects,
 };
 use crate::{
     Index, UndecodableObject, list_watch::Source, relist::Request, restore::RestoreSubscription, shared::Shared,
-    undecodable::Choice,
+    undecodable::Choice, untyped::Untyped,
 };
 
 /// Namespace and selectors of the requests.
@@ -44,52 +46,63 @@ pub(crate) struct Scope {
 /// Gets the encoding and the bytes of each object that a watch delivers.
 pub(crate) type Observer = Arc<dyn Fn(Encoding, &[u8]) + Send + Sync>;
 
+/// Requests of a reflector, and the author's choices.
+pub(crate) struct ReflectorOptions {
+    pub(crate) source: Source,
+    pub(crate) scope: Scope,
+    pub(crate) backoff: BackoffPolicy,
+    pub(crate) restores: RestoreSubscription,
+    pub(crate) on_undecodable: Choice,
+    pub(crate) observer: Option<Observer>,
+}
+
 /// Keeps the store up to date. Ends only with an object that the choice is to fail for.
-pub(crate) async fn reflect<T: Decode, X: Index<T>>(
-    source: Source,
-    scope: Scope,
-    backoff: BackoffPolicy,
-    restores: RestoreSubscription,
-    (on_undecodable, observer): (Choice, Option<Observer>),
+pub(crate) fn reflect<T: Decode, X: Index<T>>(
+    options: ReflectorOptions,
     shared: Arc<Shared<T, X>>,
-) -> UndecodableObject {
-    let machine = Machine::new(backoff, source.accept::<T>().encoding);
+) -> BoxFuture<'static, UndecodableObject> {
+    let informer = shared.untyped.clone();
+    let cache = TypedCache::new(options.source.clone(), shared);
+    run(options, informer, Box::new(cache))
+}
+
+/// As [`reflect`]; compiled once, not for each type of object.
+fn run(
+    options: ReflectorOptions,
+    informer: Arc<Untyped>,
+    cache: Box<dyn Cache>,
+) -> BoxFuture<'static, UndecodableObject> {
+    let ReflectorOptions { source, scope, backoff, restores, on_undecodable, observer } = options;
+    let machine = Machine::new(backoff, cache.accept(source.requests.encoding()).encoding);
     let reflector = Reflector {
         source,
         scope,
-        shared,
+        undecodable: UndecodableObjects::new(informer.clone(), on_undecodable),
+        informer,
+        cache,
         machine,
         restores,
-        gathered: Gathered::new(),
-        on_undecodable,
         observer,
         served: None,
-        undecodable: Reported::default(),
-        failed: None,
         started_at: None,
         failures: FailureLog::default(),
         is_current: false,
         is_restored: false,
     };
-    reflector.run().await
+    Box::pin(reflector.run())
 }
 
-struct Reflector<T, X> {
+struct Reflector {
     source: Source,
     scope: Scope,
-    shared: Arc<Shared<T, X>>,
+    informer: Arc<Untyped>,
+    cache: Box<dyn Cache>,
     machine: Machine,
     restores: RestoreSubscription,
-    /// Objects of a streaming list or paged list that is not complete yet.
-    gathered: Gathered<T>,
     /// The request for a relist that the list in progress serves once it is stored.
     served: Option<Request>,
-    on_undecodable: Choice,
     observer: Option<Observer>,
-    /// Objects whose newest state cannot be decoded.
-    undecodable: Reported,
-    /// The object that ends the reflector.
-    failed: Option<UndecodableObject>,
+    undecodable: UndecodableObjects,
     /// When the first request of that list was sent; `None` without metrics.
     started_at: Option<Instant>,
     failures: FailureLog,
@@ -99,17 +112,17 @@ struct Reflector<T, X> {
     is_restored: bool,
 }
 
-impl<T: Decode, X: Index<T>> Reflector<T, X> {
+impl Reflector {
     async fn run(mut self) -> UndecodableObject {
         loop {
-            if let Some(failed) = self.failed.take() {
+            if let Some(failed) = self.undecodable.failed.take() {
                 return failed;
             }
             if self.restores.take() {
                 self.relist_after_restore();
             }
             // Another list could be older than the delete, or show that a restore has undone it.
-            if self.shared.lister().state().own.awaits_deletes() {
+            if self.cache.store().awaits_deletes {
                 self.machine.list_most_recent();
             }
             match self.machine.next(Instant::now(), kube_ambient::random()) {
@@ -137,7 +150,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
 
     /// Requests the server's current resource version, which is compared with that of the store.
     async fn verify(&mut self) {
-        match self.source.latest_version(self.shared.resource(), self.scope.namespace.as_deref()).await {
+        match self.source.latest_version(&self.informer.resource, self.scope.namespace.as_deref()).await {
             Ok(version) => {
                 self.observe(Observation::Verified { version });
             }
@@ -151,18 +164,17 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
 
     /// Begins a streaming list or list of `version` that replaces everything.
     fn begin_list(&mut self, version: &ResourceVersion) {
-        self.gathered.clear();
-        self.started_at = self.shared.meter().start_timer();
+        self.cache.begin_list(version.is_empty());
+        self.started_at = self.informer.meter.start_timer();
         // A restore ends a paged list without a failure.
         self.request_again();
-        self.served = self.shared.requests().begin_list(version);
-        self.shared.list_requested(version.is_empty());
+        self.served = self.informer.requests.begin_list(version);
     }
 
     /// Repeats the request that a list took which was not stored: a watch may be next.
     fn request_again(&mut self) {
         if let Some(served) = self.served.take() {
-            self.shared.requests().request(served);
+            self.informer.requests.request(served);
         }
     }
 }

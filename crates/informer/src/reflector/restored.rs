@@ -2,21 +2,20 @@
 
 use std::mem;
 
-use kube_wire::Decode;
 use tokio::time::Instant;
 
 use super::{Reflector, steps::Observation};
-use crate::{Index, RelistCause};
+use crate::RelistCause;
 
-impl<T: Decode, X: Index<T>> Reflector<T, X> {
+impl Reflector {
     /// Makes the next request a list of the most recent state, because another informer has detected a restore of etcd.
     pub(super) fn relist_after_restore(&mut self) {
         // Before the first list the store is empty, and the next request is a list anyway.
-        if self.shared.lister().is_populated() {
-            tracing::debug!(resource = %self.shared.resource(), "listing again after the restore");
+        if self.cache.store().populated {
+            tracing::debug!(resource = %self.informer.resource, "listing again after the restore");
             self.is_restored = true;
             self.machine.relist_after_restore();
-            self.shared.meter().record(|metrics| metrics.relist(RelistCause::Ahead));
+            self.informer.meter.record(|metrics| metrics.relist(RelistCause::Ahead));
         }
     }
 
@@ -24,7 +23,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     fn restored(&mut self) {
         if !mem::replace(&mut self.is_restored, true) && self.restores.raise(Instant::now()) {
             tracing::warn!(
-                resource = %self.shared.resource(),
+                resource = %self.informer.resource,
                 "etcd of the API server was restored from a backup, listing all resources again"
             );
         }
@@ -62,6 +61,6 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             self.is_current = false;
             self.restores.interrupted(Instant::now());
         }
-        cause.inspect(|cause| self.shared.meter().record(|metrics| metrics.relist(*cause)))
+        cause.inspect(|cause| self.informer.meter.record(|metrics| metrics.relist(*cause)))
     }
 }

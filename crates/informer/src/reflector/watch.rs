@@ -3,7 +3,7 @@
 use std::{future::pending, time::Duration};
 
 use display_full_error::DisplayFullErrorExt as _;
-use kube_wire::{Accept, Decode, Encoding, EventHead, Received, ResourceVersion, WatchEvent, WatchParams, WatchReader};
+use kube_wire::{Accept, Encoding, ResourceVersion, WatchParams};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
     steps::{Failure, Observation},
     stream_progress::StreamProgress,
 };
-use crate::{Index, ListWatchResponse, RelistCause};
+use crate::{ListWatchResponse, RelistCause};
 
 /// Grace period after the timeout of a watch. The server ends a watch at its timeout, so one that is still open after
 /// the grace period is on a dead connection.
@@ -31,7 +31,7 @@ async fn at(time: Option<Instant>) {
     }
 }
 
-impl<T: Decode, X: Index<T>> Reflector<T, X> {
+impl Reflector {
     /// Opens a watch and applies its events until it ends. If `initial` is set, the watch is a streaming list.
     pub(super) async fn watch(&mut self, version: ResourceVersion, timeout: Duration, initial: bool) {
         let params = WatchParams {
@@ -47,22 +47,23 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         if initial {
             self.begin_list(&version);
         }
-        let opened = self.source.requests.watch(self.shared.resource(), self.scope.namespace.as_deref(), &params).await;
+        let opened =
+            self.source.requests.watch(&self.informer.resource, self.scope.namespace.as_deref(), &params).await;
         let result = match opened {
             Ok(body) => self.read_events(body, version, deadline, initial).await,
             Err(error) => Err(error.into()),
         };
-        self.gathered.clear();
+        self.cache.clear();
         let observation = match result {
             Ok(()) => Observation::Ended,
             Err(error) => {
                 let failure = error.failure();
                 match &error {
                     _ if matches!(failure, Failure::Expired | Failure::ListRequested(_)) => {
-                        tracing::debug!(resource = %self.shared.resource(), err = %error.display_full(), "watch ended for a relist");
+                        tracing::debug!(resource = %self.informer.resource, err = %error.display_full(), "watch ended for a relist");
                     }
                     ReflectorError::NoBookmark(_) => tracing::warn!(
-                        resource = %self.shared.resource(), err = %error.display_full(),
+                        resource = %self.informer.resource, err = %error.display_full(),
                         "the server does not complete a streaming list, using lists without streaming for an hour"
                     ),
                     _ => self.log_failure("watch failed", &error),
@@ -75,7 +76,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
 
     /// Returns what a watch accepts: managed fields also if an observer may read them.
     fn accept(&self) -> Accept {
-        let accept = Accept::of::<T>(self.machine.encoding());
+        let accept = self.cache.accept(self.machine.encoding());
         Accept { without_managed_fields: accept.without_managed_fields && self.observer.is_none(), ..accept }
     }
 
@@ -89,8 +90,8 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
         mut initial: bool,
     ) -> Result<(), ReflectorError> {
         self.observe(Observation::ResponseStarted(body.encoding()));
-        self.shared.meter().record(|metrics| metrics.watch_opened());
-        let mut events = WatchReader::<T>::new(body.encoding(), version);
+        self.informer.meter.record(|metrics| metrics.watch_opened());
+        self.cache.open_watch(body.encoding(), version);
         let mut progress = StreamProgress::new(Instant::now());
         let resumed_at = Instant::now() + RESUMED_AFTER;
         loop {
@@ -101,7 +102,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
             };
             let received = tokio::select! {
                 biased;
-                (cause, min_version) = self.shared.requests().list_requested(), if !initial => {
+                (cause, min_version) = self.informer.requests.list_requested(), if !initial => {
                     self.machine.require_version(min_version);
                     return Err(ReflectorError::ListRequested(cause));
                 }
@@ -116,17 +117,17 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                 received = timeout_at(read_deadline, body.next()) => received,
             };
             match received {
-                Ok(Some(Ok(chunk))) => events.push(&chunk),
+                Ok(Some(Ok(chunk))) => self.cache.push(&chunk),
                 Ok(Some(Err(error))) if initial => return Err(error.into()),
                 // No event is lost: the next watch starts after the last complete event.
                 Ok(Some(Err(error))) => {
-                    tracing::debug!(resource = %self.shared.resource(), err = %error.display_full(), "watch connection failed");
+                    tracing::debug!(resource = %self.informer.resource, err = %error.display_full(), "watch connection failed");
                     return Ok(());
                 }
                 Ok(None) => {
-                    if let Err(error) = events.finish() {
+                    if let Err(error) = self.cache.finish_watch() {
                         tracing::debug!(
-                            resource = %self.shared.resource(), err = %error.display_full(),
+                            resource = %self.informer.resource, err = %error.display_full(),
                             "watch ended within an event"
                         );
                     }
@@ -136,87 +137,24 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
                 Err(_) => {
                     progress.check(Instant::now())?;
                     tracing::warn!(
-                        resource = %self.shared.resource(),
+                        resource = %self.informer.resource,
                         "still waiting for the end of the initial events"
                     );
                 }
             }
             loop {
-                let is_own = |head: &EventHead| self.shared.confirm(head);
-                let is_own = (!initial && self.shared.lister().state().own.awaits_writes()).then_some(is_own);
                 let received = {
                     let observer = self.observer.as_deref().filter(|_| !initial);
                     let observe = observer.map(|observe| observe as &dyn Fn(Encoding, &[u8]));
-                    self.source.decode(|| events.next_event_observed(is_own, observe))?
+                    self.cache.next_event(initial.then_some(&mut progress), observe, &mut self.undecodable)?
                 };
-                let event = match received {
-                    Some(Received::Event(event)) => event,
-                    Some(Received::Known(head)) => {
-                        self.apply_own_write(head);
-                        continue;
-                    }
-                    None => break,
-                };
-                if initial {
-                    progress.record(&event, Instant::now())?;
+                let Some(mut observation) = received else { break };
+                if let Observation::Listed { version, held } = &mut observation {
+                    *held = self.replace(version).await?;
                 }
-                let observation = if initial { self.gather(event).await? } else { self.apply(event)? };
                 initial &= !matches!(observation, Observation::Listed { .. });
                 self.observe(observation);
             }
         }
-    }
-
-    /// Gathers an event of a streaming list. Stores the list at the bookmark that ends the initial events.
-    async fn gather(&mut self, event: WatchEvent<T>) -> Result<Observation, ReflectorError> {
-        match event {
-            WatchEvent::Added(object) | WatchEvent::Modified(object) => {
-                self.gathered.push(self.shared.intern(object));
-            }
-            WatchEvent::Deleted(object) => self.gathered.remove(object.key()),
-            WatchEvent::Undecodable { event, object } => self.gather_undecodable(event, *object)?,
-            WatchEvent::Bookmark { resource_version: version, initial_events_end: true } => {
-                if version.is_empty() {
-                    return Err(ReflectorError::Unversioned);
-                }
-                let held = self.replace(&version).await?;
-                return Ok(Observation::Listed { version, held });
-            }
-            WatchEvent::Bookmark { .. } => {}
-            WatchEvent::Error(status) => return Err(ReflectorError::ErrorEvent(Box::new(status))),
-        }
-        Ok(Observation::Progress { version: ResourceVersion::default(), added: true })
-    }
-
-    fn apply(&mut self, event: WatchEvent<T>) -> Result<Observation, ReflectorError> {
-        let added = matches!(event, WatchEvent::Added(_));
-        let version = match event {
-            WatchEvent::Added(object) | WatchEvent::Modified(object) => {
-                let version = object.resource_version();
-                self.clear_undecodable(|| object.key());
-                self.shared.upsert(object);
-                version
-            }
-            WatchEvent::Deleted(object) => {
-                let version = object.resource_version();
-                self.clear_undecodable(|| object.key());
-                self.shared.delete(object);
-                version
-            }
-            WatchEvent::Bookmark { resource_version, .. } => {
-                self.shared.bookmark(&resource_version);
-                resource_version
-            }
-            WatchEvent::Undecodable { event, object } => return self.apply_undecodable(event, *object),
-            WatchEvent::Error(status) => return Err(ReflectorError::ErrorEvent(Box::new(status))),
-        };
-        Ok(Observation::Progress { version, added })
-    }
-
-    /// Applies the event of an own write that the store contains already.
-    fn apply_own_write(&mut self, head: EventHead) {
-        let EventHead { added, key, resource_version: version } = head;
-        self.clear_undecodable(|| key);
-        self.observe(Observation::Progress { version, added });
     }
 }

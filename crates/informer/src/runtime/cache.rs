@@ -103,7 +103,7 @@ impl<K: CachedResource> Cache<K> {
 
     fn subscribe(&self, name: &str) -> Subscription<K> {
         let (publisher, subscription) = subscription::channel();
-        self.informer.shared.add_handler(HandlerOptions::named(name), move |event| match event {
+        let publish = move |event: Event<Cached<K>>| match event {
             Event::Added { object, .. } => publisher.publish(Change::Applied(object)),
             Event::Updated { old, new, .. } if Arc::ptr_eq(&old, &new) => ControlFlow::Continue(()),
             Event::Updated { old, new, .. } => {
@@ -114,7 +114,8 @@ impl<K: CachedResource> Cache<K> {
                 publisher.publish(Change::Applied(new))
             }
             Event::Deleted { object, .. } => publisher.publish(Change::Deleted(object)),
-        });
+        };
+        self.informer.shared.add_handler(HandlerOptions::named(name), Box::new(publish));
         subscription
     }
 }

@@ -78,7 +78,7 @@ impl<T: Object, X: Index<T>> WriteSink<T> for Shared<T, X> {
 
     fn conflict(&self, object: &T) {
         if self.lister.state().own.is_unconfirmed(&object.key()) {
-            self.requests.request_list(RelistCause::LostWrite, None);
+            self.untyped.requests.request_list(RelistCause::LostWrite, None);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, convert::Infallible, future::pending, sync::Arc, time::Duration};
 
+use futures::future::BoxFuture;
 use kube_wire::Object;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
@@ -11,20 +12,27 @@ use crate::{Index, Objects, changes::Changes};
 /// Minimum resync period, as in client-go (`minimumResyncPeriod`).
 const MIN_PERIOD: Duration = Duration::from_secs(1);
 
-impl<T: Object, X: Index<T>> Shared<T, X> {
-    /// Queues all stored objects for all handlers once per resync period. Never returns.
-    pub(crate) async fn resync(self: Arc<Self>) -> Infallible {
-        if self.resync_period.is_zero() {
+/// Calls `deliver` once per resync period; never if that is zero.
+fn resync(period: Duration, deliver: Box<dyn Fn(Instant) + Send + Sync>) -> BoxFuture<'static, Infallible> {
+    Box::pin(async move {
+        if period.is_zero() {
             return pending().await;
         }
-        let period = self.resync_period.max(MIN_PERIOD);
+        let period = period.max(MIN_PERIOD);
         let mut ticks = interval_at(Instant::now() + period, period);
         // After a suspension there is one resync, not one per missed period.
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            self.resync_now(Instant::now());
+            deliver(Instant::now());
         }
+    })
+}
+
+impl<T: Object, X: Index<T>> Shared<T, X> {
+    /// Queues all stored objects for all handlers once per period; never if that is zero.
+    pub(crate) fn resync(self: Arc<Self>, period: Duration) -> BoxFuture<'static, Infallible> {
+        resync(period, Box::new(move |now| self.resync_now(now)))
     }
 
     fn resync_now(&self, now: Instant) {

@@ -1,15 +1,18 @@
 //! Holds that begin and end at the same time.
 
-use std::sync::OnceLock;
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
-use kube_wire::Decode as _;
+use kube_wire::{Decode as _, ObjectKey, ResourceVersion};
 
 use super::*;
-use crate::{CacheState, HandlerMetrics, InformerMetrics, InformerMetricsProvider, item::Item};
+use crate::{CacheState, HandlerMetrics, InformerMetrics, RelistCause, item::Item};
 
 /// Ends a hold while its metrics are recorded, in place of another task.
 #[derive(Clone, Default)]
-struct EndsHolds(Arc<OnceLock<Arc<Shared<Item, ()>>>>);
+struct EndsHolds(Arc<OnceLock<Arc<Untyped>>>);
 
 impl InformerMetricsProvider for EndsHolds {
     fn informer(&self, _: &Resource) -> Arc<dyn InformerMetrics> {
@@ -28,8 +31,8 @@ impl InformerMetrics for EndsHolds {
     fn stored(&self, _: &ResourceVersion, _: usize) {}
 
     fn guarded(&self, _: GuardOutcome) {
-        if let Some(shared) = self.0.get() {
-            shared.end_hold();
+        if let Some(informer) = self.0.get() {
+            informer.end_hold();
         }
     }
 
@@ -41,11 +44,10 @@ impl InformerMetrics for EndsHolds {
 #[tokio::test(start_paused = true)]
 async fn the_progress_is_held_if_a_list_is() {
     let metrics = EndsHolds::default();
-    let options = Options { metrics: Some(Arc::new(metrics.clone())), ..Options::new(()) };
-    let (shared, _runners) = Shared::<Item, ()>::new(&Item::RESOURCE, options, None);
-    assert!(metrics.0.set(shared.clone()).is_ok());
-    shared.replace_by(vec![], 1.into());
-    shared.hold(HeldList { missing: 1, example: ObjectKey::new("shop", "a"), found: true });
-    let is_held = matches!(shared.progress().at(Instant::now()), CacheState::Held { .. });
-    assert_eq!(is_held, shared.is_held());
+    let informer = Arc::new(Untyped::new(&Item::RESOURCE, None, Some(&metrics)));
+    assert!(metrics.0.set(informer.clone()).is_ok());
+    informer.progress.listed(Instant::now());
+    informer.hold(HeldList { missing: 1, example: ObjectKey::new("shop", "a"), found: true });
+    let is_held = matches!(informer.progress.at(Instant::now()), CacheState::Held { .. });
+    assert_eq!(is_held, informer.is_held());
 }
