@@ -47,7 +47,11 @@ fn catch_up(
             return;
         }
         let version = latest_version_retried(&origin, resource).await;
-        let reached = || version <= store().version;
+        // A server that is restored meanwhile may not reach the version. A list of the restored state is new enough.
+        let reached = || {
+            let StoreHead { version: stored, lists, .. } = store();
+            version <= stored || lists.has_current_after(begun)
+        };
         // Versions that are not numbers have no order.
         if version.number().is_some() && timeout(watch_limit, requests.wait_until(reached)).await.is_err() {
             requests.request_list(RelistCause::Requested, Some(version.clone()));

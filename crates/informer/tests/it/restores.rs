@@ -1,6 +1,6 @@
 //! etcd restored from a backup while the API server is away, in virtual time.
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use kube_controller_client::Config;
 use kube_dev_apiserver::{On, Server};
@@ -62,4 +62,20 @@ async fn stores_are_settled_once_all_have_the_restored_state(#[case] bump: Optio
     assert_eq!(lines.count("etcd of the API server was restored from a backup"), logged);
     sleep(60 * SECOND).await;
     assert_eq!((stored(), signal.behind_since()), (vec![1; INFORMERS], None));
+}
+
+/// The server is restored to a state before the version that the store is to reach.
+#[tokio::test(start_paused = true)]
+async fn a_store_has_caught_up_with_a_server_that_was_restored_meanwhile() {
+    let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("a server");
+    let client = client_of(&Config::from_service(server.service()));
+    let informers = [0, 1].map(|it| Informer::<Thing>::builder(client.clone()).namespace(&namespace(it)).build());
+    let _tasks = start(&server, &informers).await;
+    let snapshot = server.snapshot();
+    // The watch does not show the version of an object of another namespace.
+    create(&client, 1, "lost").await;
+    let mut caught_up = pin!(informers[0].catch_up(5 * SECOND));
+    timeout(SECOND, &mut caught_up).await.expect_err("the watch shows the version");
+    server.restore(&snapshot);
+    timeout(60 * SECOND, caught_up).await.expect("a list of the restored state is new enough");
 }
