@@ -20,6 +20,9 @@ pub(super) enum ReflectorError {
     ErrorEvent(Box<Status>),
     #[error("no object of the list has a readable name")]
     Unnamed(#[source] Box<DecodeError>),
+    /// A cache between server and process ignores the query, and would send the first page without end.
+    #[error("a page of the list has the continue token that it was requested with")]
+    RepeatedPage,
     #[error("an object cannot be decoded: {0}")]
     Undecodable(Box<UndecodableObject>),
     #[error("the bookmark that ends the initial events has no resourceVersion")]
@@ -46,6 +49,8 @@ impl ReflectorError {
             }
             Self::Decode(_) | Self::Undecodable(_) | Self::Unversioned => Failure::Other,
             Self::ErrorEvent(status) => status_failure(status),
+            // Followed by a list without pages.
+            Self::RepeatedPage => Failure::Expired,
             Self::NoBookmark(_) => Failure::NoBookmark,
             Self::ReadTimeout(_) => Failure::Unreachable,
             Self::ListRequested(cause) => Failure::ListRequested(*cause),

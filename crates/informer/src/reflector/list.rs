@@ -54,6 +54,9 @@ impl Reflector {
         }
         let meta = self.cache.finish_page()?;
         if let Some(continue_token) = meta.continue_token {
+            if params.continue_token.as_ref() == Some(&continue_token) {
+                return Err(ReflectorError::RepeatedPage);
+            }
             return Ok(Observation::Page { continue_token });
         }
         let held = self.replace(&meta.resource_version).await?;

@@ -196,8 +196,9 @@ impl Machine {
             Observation::Page { continue_token } => {
                 // Only the first list is at version 0.
                 self.paginate_lists |= self.version.is_none() && !self.unavailable;
-                let refresh = matches!(self.phase, Phase::List { refresh: true, .. });
-                self.phase = Phase::List { continue_token: Some(continue_token), unlimited: false, refresh };
+                if let Phase::List { continue_token: token, .. } = &mut self.phase {
+                    *token = Some(continue_token);
+                }
             }
             Observation::Listed { version, held } => {
                 // The watch may still fail.

@@ -118,6 +118,13 @@ pub(crate) async fn run_informer(
     "list 0, list newest page p2, list 0, watch 5",
     "Added(initial) shop/b@4"
 )]
+// A cache between server and informer ignores the query.
+#[case::page_repeated(
+    vec![ok(page("p2", &[("a", 3)])), ok(page("p2", &[("a", 3)])), ok(list(5, &[("a", 3), ("b", 4)])), frames([], true)],
+    "a@3 b@4",
+    "list 0, list newest page p2, list 0, watch 5",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4"
+)]
 #[case::resumed_after_an_early_end(
     vec![ok(list(5, &[])), frames([event("ADDED", "a", 6)], false), ok(list(6, &[("a", 6)])), frames([event("ADDED", "b", 7)], true)],
     "a@6 b@7",

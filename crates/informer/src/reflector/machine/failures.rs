@@ -30,11 +30,11 @@ const REFRESH: Phase = Phase::List { continue_token: None, unlimited: false, ref
 
 impl Machine {
     pub(super) fn list_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) {
-        let Phase::List { continue_token, refresh, .. } = mem::replace(&mut self.phase, FIRST_PAGE) else {
+        let Phase::List { continue_token, unlimited, refresh } = mem::replace(&mut self.phase, FIRST_PAGE) else {
             return self.list_again(failure, now, jitter);
         };
         match failure {
-            Failure::Expired if continue_token.is_some() => {
+            Failure::Expired if continue_token.is_some() && !unlimited => {
                 self.phase = Phase::List { continue_token: None, unlimited: true, refresh };
             }
             Failure::Expired | Failure::Ahead if !self.unavailable => self.unavailable = true,

@@ -104,6 +104,13 @@ use Observation::{Ended, Failed, ListFailed, ResponseStarted};
 #[case::bookmark([added("3"), added("2"), synced("5"), Ended], "stream, watch 5")]
 #[case::stream_ends_before_the_bookmark([added("3"), Ended, synced("5")], "stream, list from 0 paged, watch 5")]
 #[case::stream_busy([Failed(BUSY), Failed(Failure::Unreachable), synced("5")], "stream, retry after 1000, stream, retry, stream")]
+// A server that pages lists without a limit, and whose pages expire.
+#[case::every_page_expires(
+    [NO_STREAM, page("a"), ListFailed(Failure::Expired), page("b"), ListFailed(Failure::Expired), page("c"),
+     ListFailed(Failure::Expired), page("d"), ListFailed(Failure::Expired)],
+    "stream, list from 0 paged, list newest paged page a, list from 0, list newest paged page b, list newest paged, \
+     list newest paged page c, list newest, list newest paged page d, wait 800, stream"
+)]
 #[case::established_watch_expires(
     [synced("5"), progress("6"), Failed(Failure::Expired), synced("9"), Ended],
     "stream, expired, stream 6, watch 9"
