@@ -187,6 +187,12 @@ impl<T: Object, X: Index<T>> Shared<T, X> {
         lost_write
     }
 
+    /// Records that the watch is at this version.
+    pub(crate) fn advance(&self, version: &ResourceVersion) {
+        self.locked().store.advance(version);
+        self.report(None);
+    }
+
     /// Drops the mirror if the first list is not stored, because there will be none.
     #[cfg(feature = "runtime")]
     pub(crate) fn end_mirror(&self) {

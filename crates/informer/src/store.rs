@@ -107,6 +107,11 @@ impl<T: Object, X: Index<T>> StoreWriter<T, X> {
         Some(Event::Deleted { object: old, tombstone: true })
     }
 
+    /// Records that the watch is at this version.
+    pub(crate) fn advance(&mut self, version: &ResourceVersion) {
+        self.write_lock().advance_version(version.clone());
+    }
+
     /// Applies a bookmark: the watch has shown all changes up to this version.
     ///
     /// Returns whether an own write is missing among them, because the server has lost it. The caller must then relist.

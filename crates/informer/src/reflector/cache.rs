@@ -188,9 +188,8 @@ impl<T: Decode, X: Index<T>> TypedCache<T, X> {
                 self.shared.remove_unknown(key, &it.resource_version);
             }
         }
-        if !it.resource_version.is_empty() {
-            self.shared.bookmark(&it.resource_version);
-        }
+        // Not a bookmark: there may be many between an own delete and its event.
+        self.shared.advance(&it.resource_version);
         Ok(Observation::Progress { version: it.resource_version, added: event == EventType::Added })
     }
 }

@@ -1,6 +1,6 @@
 //! The author's choice for objects that cannot be decoded.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use kube_endpoints_testing::LIMIT;
 use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
@@ -146,4 +146,26 @@ async fn the_author_gets_namespace_and_name_and_chooses_for_each_object() {
     assert_eq!(events, "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted(tombstone) shop/b@4, Added shop/c@8");
     let seen = seen.lock().expect("not poisoned").clone();
     assert_eq!(seen, ["a", "b"].map(|name| (Some(ObjectKey::new("shop", name)), true)));
+}
+
+/// Undecodable events are no bookmarks, after three of which the server counts as having lost an own delete.
+#[tokio::test]
+async fn undecodable_events_do_not_undo_an_own_delete() {
+    let mut events = [6, 7, 8].map(|version| corrupt_event("MODIFIED", "a", version)).to_vec();
+    events.extend([event("MODIFIED", "b", 9), event("DELETED", "b", 10), event("ADDED", "c", 11)]);
+    let relist = ok(list(11, &[("a", 3), ("c", 11)]));
+    let responses = [ok(list(5, &[("a", 3), ("b", 4)])), frames(events, true), relist, frames([], true)];
+    let script = Script::serve_without_streams(responses).await;
+    let deleting = Arc::new(OnceLock::<Informer<Thing>>::new());
+    let informer = deleting.clone();
+    let built = builder(&script).on_undecodable(move |_| {
+        let informer = informer.get().expect("built");
+        if let Some(b) = informer.lister().get("shop", "b") {
+            informer.write_through(&informer.store_synced()).begin("shop", "b").deleted(&b);
+        }
+        OnUndecodable::Keep
+    });
+    let informer = deleting.get_or_init(|| built.build()).clone();
+    let (_, events) = run_informer(informer, script, 2, "a@3 c@11").await;
+    assert_eq!(events, "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted shop/b@4, Added shop/c@11");
 }
