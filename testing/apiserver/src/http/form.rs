@@ -125,7 +125,7 @@ impl ResponseForm {
     }
 
     /// Appends a list item without its opening brace, which the caller writes together with the separator.
-    pub(super) fn put_item(self, printer: &Printer<'_>, object: &Stored, buffer: &mut BytesMut) {
+    pub(super) fn put_item(self, printer: &Printer, object: &Stored, buffer: &mut BytesMut) {
         let item = match self.form {
             Form::Whole if !self.without_managed_fields => return buffer.put_slice(object.untyped_json()),
             Form::Whole | Form::Protobuf => {
@@ -153,7 +153,7 @@ impl ResponseForm {
         object
     }
 
-    fn row(self, printer: &Printer<'_>, object: Value) -> Value {
+    fn row(self, printer: &Printer, object: Value) -> Value {
         let cells = printer.cells(&object, self.now);
         let object = match self.include {
             IncludeObject::Nothing => Value::Null,

@@ -138,7 +138,6 @@ pub(super) fn of_objects(kind: &Arc<Kind>, objects: Vec<Arc<Stored>>, meta: &Lis
             form.put_item(&printer, &object, &mut buffer);
             first = false;
         }
-        drop(printer);
         Some((Bytes::from(buffer), Some((kind, BytesMut::with_capacity(CHUNK), objects, first))))
     }))
 }

@@ -4,34 +4,29 @@ use jiff::Timestamp;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceColumnDefinition;
 use serde_json::{Value, json};
 
-use super::{Column, age, name};
+use super::{Column, Source, age};
 
-pub(super) fn heads(columns: &[CustomResourceColumnDefinition]) -> Vec<Column> {
-    let mut heads = vec![Column::new("Name", "string", "name", 0)];
+pub(super) fn columns(columns: &[CustomResourceColumnDefinition]) -> Vec<Column> {
+    let name = Source::Text("metadata.name".to_owned());
+    let mut heads = vec![Column { format: "name", ..Column::new("Name", "string", 0, name) }];
     for column in columns {
-        heads.push(Column::new(&column.name, &column.type_, "", column.priority.unwrap_or_default()));
+        let source = Source::Custom(column.json_path.clone());
+        heads.push(Column::new(&column.name, &column.type_, column.priority.unwrap_or_default(), source));
     }
     if columns.is_empty() {
-        heads.push(Column::new("Age", "date", "", 0));
+        heads.push(Column::new("Age", "date", 0, Source::Age));
     }
     heads
 }
 
-pub(super) fn cells(columns: &[CustomResourceColumnDefinition], object: &Value, now: Timestamp) -> Vec<Value> {
-    let mut cells = vec![name(object)];
-    for column in columns {
-        cells.push(match find(object, &column.json_path) {
-            None => Value::Null,
-            Some(value) if column.type_ == "date" => json!(age::since(value.as_str().unwrap_or_default(), now)),
-            Some(value) if value.is_object() || value.is_array() => json!(value.to_string()),
-            Some(value) if column.type_ == "string" && !value.is_string() => json!(value.to_string()),
-            Some(value) => value.clone(),
-        });
+pub(super) fn cell(object: &Value, json_path: &str, value_type: &str, now: Timestamp) -> Value {
+    match find(object, json_path) {
+        None => Value::Null,
+        Some(value) if value_type == "date" => json!(age::since(value.as_str().unwrap_or_default(), now)),
+        Some(value) if value.is_object() || value.is_array() => json!(value.to_string()),
+        Some(value) if value_type == "string" && !value.is_string() => json!(value.to_string()),
+        Some(value) => value.clone(),
     }
-    if columns.is_empty() {
-        cells.push(super::age(object, now));
-    }
-    cells
 }
 
 fn find<'a>(object: &'a Value, json_path: &str) -> Option<&'a Value> {

@@ -3,9 +3,11 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{age, at, list, name, some_of, text};
+use super::{at, list, some_of, text};
 
-pub(super) fn endpoints(object: &Value, now: Timestamp) -> Vec<Value> {
+pub(super) const SLICE_COLUMNS: &str = "Name AddressType=addressType Ports Endpoints Age";
+
+pub(super) fn endpoints(object: &Value, _now: Timestamp) -> Vec<Value> {
     let mut items = Vec::new();
     for subset in list(object, "subsets") {
         let addresses = list(subset, "addresses").iter().map(|address| text(address, "ip"));
@@ -23,10 +25,10 @@ pub(super) fn endpoints(object: &Value, now: Timestamp) -> Vec<Value> {
         }
     }
     let when_empty = if list(object, "subsets").is_empty() { "<none>" } else { "" };
-    vec![name(object), json!(some_of(&items, when_empty)), age(object, now)]
+    vec![json!(some_of(&items, when_empty))]
 }
 
-pub(super) fn slice(slice: &Value, now: Timestamp) -> Vec<Value> {
+pub(super) fn slice(slice: &Value, _now: Timestamp) -> Vec<Value> {
     let port = |port: &Value| match at(port, "port").and_then(Value::as_i64) {
         Some(number) => number.to_string(),
         // A port without a number means all ports. As upstream, it is shown as its name, which the server sets to an empty
@@ -36,11 +38,5 @@ pub(super) fn slice(slice: &Value, now: Timestamp) -> Vec<Value> {
     let ports: Vec<String> = list(slice, "ports").iter().map(port).collect();
     let addresses = list(slice, "endpoints").iter().flat_map(|endpoint| list(endpoint, "addresses"));
     let addresses: Vec<String> = addresses.filter_map(Value::as_str).map(str::to_owned).collect();
-    vec![
-        name(slice),
-        json!(text(slice, "addressType")),
-        json!(some_of(&ports, "<unset>")),
-        json!(some_of(&addresses, "<unset>")),
-        age(slice, now),
-    ]
+    vec![json!(some_of(&ports, "<unset>")), json!(some_of(&addresses, "<unset>"))]
 }

@@ -8,9 +8,8 @@ mod pods;
 mod printer;
 mod services;
 
-use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub(crate) use printer::Printer;
 
@@ -24,11 +23,29 @@ pub(crate) struct Column {
     description: &'static str,
     /// Columns with a priority above 0 are shown with `-o wide` only.
     priority: i32,
+    #[serde(skip)]
+    source: Source,
+}
+
+/// What the cells of a column are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Source {
+    /// Text at a path.
+    Text(String),
+    TextOrNone(String),
+    /// Number at a path; 0 if it is absent.
+    Count(String),
+    Age,
+    /// The next result of the function of the kind.
+    Special,
+    /// Any value at a `JSONPath`.
+    Custom(String),
 }
 
 impl Column {
-    fn new(name: &str, value_type: &str, format: &'static str, priority: i32) -> Self {
-        Self { name: name.to_owned(), value_type: value_type.to_owned(), format, description: "", priority }
+    fn new(name: &str, value_type: &str, priority: i32, source: Source) -> Self {
+        let (name, value_type) = (name.to_owned(), value_type.to_owned());
+        Self { name, value_type, format: "", description: "", priority, source }
     }
 }
 
@@ -51,16 +68,12 @@ fn has_condition(object: &Value, type_name: &str) -> bool {
         .any(|condition| text(condition, "type") == type_name && text(condition, "status") == "True")
 }
 
-fn name(object: &Value) -> Value {
-    json!(text(object, "metadata.name"))
+fn count(object: &Value, path: &str) -> i64 {
+    at(object, path).and_then(Value::as_i64).unwrap_or_default()
 }
 
 fn or<'a>(text: &'a str, default: &'a str) -> &'a str {
     if text.is_empty() { default } else { text }
-}
-
-fn age(object: &Value, now: Timestamp) -> Value {
-    json!(age::since(text(object, "metadata.creationTimestamp"), now))
 }
 
 /// Returns the first three items, and the number of the others.

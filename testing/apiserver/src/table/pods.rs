@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{at, has_condition, list, name, or, text};
+use super::{at, has_condition, list, or, text};
 
-pub(super) const COLUMNS: &str = "Name Ready Status Restarts Age IP+ Node+ Nominated_Node+ Readiness_Gates+";
+pub(super) const COLUMNS: &str = "Name Ready Status Restarts Age IP+ Node+=spec.nodeName? \
+                                  Nominated_Node+=status.nominatedNodeName? Readiness_Gates+";
 
-pub(super) fn cells(pod: &Value, now: Timestamp) -> Vec<Value> {
+pub(super) fn cells(pod: &Value, _now: Timestamp) -> Vec<Value> {
     let statuses = list(pod, "status.containerStatuses");
     let ready = statuses.iter().filter(|status| at(status, "ready") == Some(&Value::Bool(true))).count();
     let restarts: i64 = statuses.iter().filter_map(|status| at(status, "restartCount")?.as_i64()).sum();
@@ -16,14 +17,10 @@ pub(super) fn cells(pod: &Value, now: Timestamp) -> Vec<Value> {
     let passed = gates.iter().filter(|gate| has_condition(pod, text(gate, "conditionType"))).count();
     let gates = if gates.is_empty() { "<none>".to_owned() } else { format!("{passed}/{}", gates.len()) };
     vec![
-        name(pod),
         json!(format!("{ready}/{}", list(pod, "spec.containers").len())),
         json!(status(pod, statuses)),
         json!(restarts.to_string()),
-        super::age(pod, now),
         json!(or(ip, "<none>")),
-        json!(or(text(pod, "spec.nodeName"), "<none>")),
-        json!(or(text(pod, "status.nominatedNodeName"), "<none>")),
         json!(gates),
     ]
 }

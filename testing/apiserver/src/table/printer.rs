@@ -1,61 +1,67 @@
 //! The columns and cells of each kind.
 
 use jiff::Timestamp;
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceColumnDefinition;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Column, custom, endpoint_kinds, kinds, pods, services};
+use super::{Column, Source};
+use super::{age, custom, endpoint_kinds, kinds, pods, services};
 use crate::kinds::Kind;
 
-/// Columns of a kind, and the function that computes their cells.
-pub(crate) struct Printer<'a> {
+/// Columns of a kind, and the function that computes the [special](Source::Special) cells.
+pub(crate) struct Printer {
     pub(crate) columns: Vec<Column>,
-    cells: Cells<'a>,
+    special: Special,
 }
 
-type BuiltinCells = fn(&Value, Timestamp) -> Vec<Value>;
+type Special = fn(&Value, Timestamp) -> Vec<Value>;
 
-enum Cells<'a> {
-    Builtin(BuiltinCells),
-    Custom(&'a [CustomResourceColumnDefinition]),
-}
-
-impl<'a> Printer<'a> {
-    pub(crate) fn of(kind: &'a Kind) -> Self {
+impl Printer {
+    pub(crate) fn of(kind: &Kind) -> Self {
+        let none: Special = |_, _| Vec::new();
         if let Some(custom) = &kind.custom {
-            let columns = &custom.definition.columns;
-            return Self { columns: custom::heads(columns), cells: Cells::Custom(columns) };
+            return Self { columns: custom::columns(&custom.definition.columns), special: none };
         }
-        let (heads, cells): (&str, BuiltinCells) = match (kind.group.as_str(), kind.name.as_str()) {
+        let (heads, special): (&str, Special) = match (kind.group.as_str(), kind.name.as_str()) {
             ("", "Pod") => (pods::COLUMNS, pods::cells),
             ("", "Service") => (services::COLUMNS, services::cells),
             ("", "Node") => (kinds::NODE_COLUMNS, kinds::node),
-            ("", "Namespace") => ("Name Status Age", kinds::namespace),
+            ("", "Namespace") => ("Name Status=status.phase Age", none),
             ("", "ConfigMap") => ("Name Data Age", kinds::config_map),
-            ("", "Secret") => ("Name Type Data# Age", kinds::secret),
-            ("", "Event") => ("Last_Seen Type Reason Object Message", kinds::event),
-            ("apps", "Deployment") => ("Name Ready Up-to-date Available Age", kinds::deployment),
-            ("apps", "ReplicaSet") => ("Name Desired# Current# Ready# Age", kinds::replica_set),
+            ("", "Secret") => ("Name Type=type Data# Age", kinds::secret),
+            ("", "Event") => ("Last_Seen Type=type Reason=reason Object Message", kinds::event),
+            ("apps", "Deployment") => (kinds::DEPLOYMENT_COLUMNS, kinds::deployment),
+            ("apps", "ReplicaSet") => (kinds::REPLICA_SET_COLUMNS, none),
             ("batch", "Job") => ("Name Status Completions Duration Age", kinds::job),
-            ("coordination.k8s.io", "Lease") => ("Name Holder Age", kinds::lease),
+            ("coordination.k8s.io", "Lease") => ("Name Holder=spec.holderIdentity Age", none),
             ("", "Endpoints") => ("Name Endpoints Age", endpoint_kinds::endpoints),
-            ("discovery.k8s.io", "EndpointSlice") => ("Name AddressType Ports Endpoints Age", endpoint_kinds::slice),
-            ("apiextensions.k8s.io", "CustomResourceDefinition") => ("Name Created_At", kinds::definition),
-            _ => ("Name Age", kinds::anything),
+            ("discovery.k8s.io", "EndpointSlice") => (endpoint_kinds::SLICE_COLUMNS, endpoint_kinds::slice),
+            ("apiextensions.k8s.io", "CustomResourceDefinition") => {
+                ("Name Created_At=metadata.creationTimestamp", none)
+            }
+            _ => ("Name Age", none),
         };
-        Self { columns: heads.split(' ').map(head).collect(), cells: Cells::Builtin(cells) }
+        Self { columns: heads.split(' ').map(column).collect(), special }
     }
 
     pub(crate) fn cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
-        match self.cells {
-            Cells::Builtin(cells) => cells(object, now),
-            Cells::Custom(columns) => custom::cells(columns, object, now),
-        }
+        let mut special = (self.special)(object, now).into_iter();
+        let mut cell = |column: &Column| match &column.source {
+            Source::Text(path) => json!(super::text(object, path)),
+            Source::TextOrNone(path) => json!(super::or(super::text(object, path), "<none>")),
+            Source::Count(path) => json!(super::count(object, path)),
+            Source::Age => json!(age::since(super::text(object, "metadata.creationTimestamp"), now)),
+            Source::Special => special.next().unwrap_or_default(),
+            Source::Custom(path) => custom::cell(object, path, &column.value_type, now),
+        };
+        self.columns.iter().map(&mut cell).collect()
     }
 }
 
-/// Parses a column definition such as `Name` or `Nominated_Node+`: `_` is a space, `+` marks a wide column, `#` a number.
-fn head(text: &str) -> Column {
+/// Parses a column such as `Name`, `Node+=spec.nodeName?` or `Data#`: `_` is a space, `+` marks a wide column, `#` one
+/// of numbers. After `=` comes the path of the cell: after `#` that of a number, before `?` that of a text that is
+/// shown as `<none>` if it is empty.
+fn column(text: &str) -> Column {
+    let (text, path) = text.split_once('=').map_or((text, None), |(text, path)| (text, Some(path)));
     let (text, priority) = text.strip_suffix('+').map_or((text, 0), |text| (text, 1));
     let (text, is_number) = text.strip_suffix('#').map_or((text, false), |text| (text, true));
     let (value_type, format) = match text {
@@ -64,5 +70,15 @@ fn head(text: &str) -> Column {
         "Created_At" => ("date", ""),
         _ => ("string", ""),
     };
-    Column::new(&text.replace('_', " "), value_type, format, priority)
+    let source = match (text, path) {
+        ("Name", _) => Source::Text("metadata.name".to_owned()),
+        ("Age", _) => Source::Age,
+        (_, None) => Source::Special,
+        (_, Some(path)) => match (path.strip_prefix('#'), path.strip_suffix('?')) {
+            (Some(path), _) => Source::Count(path.to_owned()),
+            (None, Some(path)) => Source::TextOrNone(path.to_owned()),
+            (None, None) => Source::Text(path.to_owned()),
+        },
+    };
+    Column { format, ..Column::new(&text.replace('_', " "), value_type, priority, source) }
 }

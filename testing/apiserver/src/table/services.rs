@@ -3,19 +3,16 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{age, at, list, name, or, text};
+use super::{at, count, list, or, text};
 
-pub(super) const COLUMNS: &str = "Name Type Cluster-IP External-IP Port(s) Age Selector+";
+pub(super) const COLUMNS: &str = "Name Type=spec.type Cluster-IP External-IP Port(s) Age Selector+";
 
-pub(super) fn cells(service: &Value, now: Timestamp) -> Vec<Value> {
+pub(super) fn cells(service: &Value, _now: Timestamp) -> Vec<Value> {
     let cluster_ip = list(service, "spec.clusterIPs").first().and_then(Value::as_str).unwrap_or_default();
     vec![
-        name(service),
-        json!(text(service, "spec.type")),
         json!(or(cluster_ip, "<none>")),
         json!(external_ip(service)),
         json!(ports(list(service, "spec.ports"))),
-        age(service, now),
         json!(selector(service)),
     ]
 }
@@ -41,10 +38,9 @@ fn ports(ports: &[Value]) -> String {
     if ports.is_empty() {
         return "<none>".to_owned();
     }
-    let number = |port: &Value, field: &str| at(port, field).and_then(Value::as_i64).unwrap_or_default();
-    let format_port = |port: &Value| match number(port, "nodePort") {
-        0 => format!("{}/{}", number(port, "port"), text(port, "protocol")),
-        node_port => format!("{}:{node_port}/{}", number(port, "port"), text(port, "protocol")),
+    let format_port = |port: &Value| match count(port, "nodePort") {
+        0 => format!("{}/{}", count(port, "port"), text(port, "protocol")),
+        node_port => format!("{}:{node_port}/{}", count(port, "port"), text(port, "protocol")),
     };
     ports.iter().map(format_port).collect::<Vec<_>>().join(",")
 }
