@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::SelectorError;
 use crate::field::FieldErrors;
@@ -49,134 +52,60 @@ impl LabelSelector {
     }
 }
 
+/// One requirement. A word ends at white space and at a symbol; a value can be empty: `a=` selects objects with an
+/// empty label value.
+static REQUIREMENT: LazyLock<Regex> = LazyLock::new(|| {
+    let (word, value) = (r"[^\s=!(),><]+", r"[^\s=!(),><]*");
+    let one = format!(r"\s*(?<operator>==|!=|=|>|<)\s*(?<value>{value})");
+    let several = format!(r"\s+(?<set>in|notin)\s*\((?<values>\s*{value}\s*(?:,\s*{value}\s*)*)\)");
+    let pattern = format!(r"^\s*(?<not>!\s*)?(?<key>{word})(?:{one}|{several})?\s*$");
+    Regex::new(&pattern).expect("a constant pattern")
+});
+
 impl FromStr for LabelSelector {
     type Err = SelectorError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mut parser = Parser { rest: text };
-        let mut requirements = Vec::new();
-        if parser.peek() == Lexeme::End {
+        if text.trim().is_empty() {
             return Ok(Self::default());
         }
-        loop {
-            requirements.push(parser.requirement()?);
-            match parser.next() {
-                Lexeme::End => return Ok(Self(requirements)),
-                Lexeme::Symbol(",") => {}
-                found => return Err(SelectorError(format!("found '{found}', expected: ',' or 'end of string'"))),
-            }
-        }
+        let mut is_inside = false;
+        let requirements = text.split(|c| {
+            is_inside = c == '(' || is_inside && c != ')';
+            c == ',' && !is_inside
+        });
+        requirements.map(requirement).collect::<Result<_, _>>().map(Self)
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lexeme<'a> {
-    Word(&'a str),
-    Symbol(&'static str),
-    End,
-}
-
-impl std::fmt::Display for Lexeme<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Word(text) | Self::Symbol(text) => f.write_str(text),
-            Self::End => Ok(()),
-        }
+fn requirement(text: &str) -> Result<LabelRequirement, SelectorError> {
+    let unknown = || {
+        let found = text.split_whitespace().nth(1).unwrap_or_default();
+        SelectorError(format!("found '{found}', expected: in, notin, =, ==, !=, gt, lt"))
+    };
+    let parts = REQUIREMENT.captures(text).ok_or_else(unknown)?;
+    let part = |name: &str| parts.name(name).map_or("", |part| part.as_str());
+    let key = part("key").to_owned();
+    let mut errors = FieldErrors::default();
+    check_qualified_name("key", &key, &mut errors);
+    if !errors.is_empty() {
+        return Err(SelectorError(errors.to_string()));
     }
-}
-
-/// Symbols precede their prefixes.
-const SYMBOLS: [&str; 9] = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"];
-
-struct Parser<'a> {
-    rest: &'a str,
-}
-
-impl<'a> Parser<'a> {
-    fn peek(&self) -> Lexeme<'a> {
-        Parser { rest: self.rest }.next()
-    }
-
-    fn next(&mut self) -> Lexeme<'a> {
-        self.rest = self.rest.trim_start();
-        if self.rest.is_empty() {
-            return Lexeme::End;
-        }
-        if let Some(symbol) = SYMBOLS.into_iter().find(|symbol| self.rest.starts_with(symbol)) {
-            self.rest = &self.rest[symbol.len()..];
-            return Lexeme::Symbol(symbol);
-        }
-        let end = self.rest.find(|c: char| c.is_whitespace() || "=!(),><".contains(c)).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        Lexeme::Word(word)
-    }
-
-    fn requirement(&mut self) -> Result<LabelRequirement, SelectorError> {
-        if self.peek() == Lexeme::Symbol("!") {
-            self.next();
-            return Ok(LabelRequirement { key: self.key()?, operator: Operator::Absent });
-        }
-        let key = self.key()?;
-        let operator = match self.peek() {
-            Lexeme::End | Lexeme::Symbol(",") => Operator::Exists,
-            _ => match self.next() {
-                Lexeme::Symbol("=" | "==") => Operator::In(vec![self.value()?]),
-                Lexeme::Symbol("!=") => Operator::NotIn(vec![self.value()?]),
-                Lexeme::Word("in") => Operator::In(self.values()?),
-                Lexeme::Word("notin") => Operator::NotIn(self.values()?),
-                Lexeme::Symbol(">") => Operator::Greater(self.number()?),
-                Lexeme::Symbol("<") => Operator::Less(self.number()?),
-                found => {
-                    let expected = "in, notin, =, ==, !=, gt, lt";
-                    return Err(SelectorError(format!("found '{found}', expected: {expected}")));
-                }
-            },
-        };
-        Ok(LabelRequirement { key, operator })
-    }
-
-    fn key(&mut self) -> Result<String, SelectorError> {
-        let Lexeme::Word(key) = self.next() else {
-            return Err(SelectorError("expected an identifier".to_owned()));
-        };
-        let mut errors = FieldErrors::default();
-        check_qualified_name("key", key, &mut errors);
-        if errors.is_empty() { Ok(key.to_owned()) } else { Err(SelectorError(errors.to_string())) }
-    }
-
-    /// Parses one value, which can be empty: `a=` selects objects with an empty label value.
-    fn value(&mut self) -> Result<String, SelectorError> {
-        match self.peek() {
-            Lexeme::Word(word) => {
-                self.next();
-                Ok(word.to_owned())
-            }
-            Lexeme::End | Lexeme::Symbol("," | ")") => Ok(String::new()),
-            Lexeme::Symbol(found) => Err(SelectorError(format!("found '{found}', expected: a value"))),
-        }
-    }
-
-    fn number(&mut self) -> Result<i64, SelectorError> {
-        let value = self.value()?;
-        value.parse().map_err(|_| SelectorError(format!("'{value}' is not an integer")))
-    }
-
-    fn values(&mut self) -> Result<Vec<String>, SelectorError> {
-        match self.next() {
-            Lexeme::Symbol("(") => {}
-            found => return Err(SelectorError(format!("found '{found}' expected: '('"))),
-        }
-        let mut values = Vec::new();
-        loop {
-            values.push(self.value()?);
-            match self.next() {
-                Lexeme::Symbol(",") => {}
-                Lexeme::Symbol(")") => return Ok(values),
-                found => return Err(SelectorError(format!("found '{found}', expected: ',' or ')'"))),
-            }
-        }
-    }
+    let value = part("value");
+    let number = || value.parse().map_err(|_| SelectorError(format!("'{value}' is not an integer")));
+    let values = || part("values").split(',').map(|value| value.trim().to_owned()).collect();
+    let operator = match (part("not"), part("operator"), part("set")) {
+        ("", "", "") => Operator::Exists,
+        (_, "", "") => Operator::Absent,
+        ("", "=" | "==", _) => Operator::In(vec![value.to_owned()]),
+        ("", "!=", _) => Operator::NotIn(vec![value.to_owned()]),
+        ("", ">", _) => Operator::Greater(number()?),
+        ("", "<", _) => Operator::Less(number()?),
+        ("", _, "in") => Operator::In(values()),
+        ("", _, "notin") => Operator::NotIn(values()),
+        _ => return Err(unknown()),
+    };
+    Ok(LabelRequirement { key, operator })
 }
 
 #[cfg(test)]
@@ -224,6 +153,9 @@ mod tests {
     #[case("-bad=1")]
     #[case("a>x")]
     #[case("app=!x")]
+    #[case("app in (a b)")]
+    #[case("appin (a)")]
+    #[case("!app=web")]
     fn invalid_label_selectors_are_rejected(#[case] selector: &str) {
         selector.parse::<LabelSelector>().unwrap_err();
     }

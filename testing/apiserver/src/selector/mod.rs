@@ -1,16 +1,19 @@
 //! Label and field selectors of queries.
 
-mod error;
 mod fields;
 mod labels;
 mod meta;
 
-pub(crate) use error::SelectorError;
 pub(crate) use fields::FieldSelector;
 pub(crate) use labels::LabelSelector;
 pub(crate) use meta::format as format_meta;
 
 use crate::cluster::Stored;
+
+/// Error of the parsers.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unable to parse requirement: {0}")]
+pub(crate) struct SelectorError(String);
 
 /// Label and field selector of a list or watch; an object must satisfy both.
 #[derive(Debug, Clone, Default)]
