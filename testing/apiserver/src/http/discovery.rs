@@ -8,7 +8,6 @@ use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::path::Route;
 use super::reply::{self, Reply};
 use super::reviews::{VIRTUAL_RESOURCES, VirtualResource, virtual_groups};
 use super::{accept, health, openapi};
@@ -18,50 +17,51 @@ use crate::status::StatusError;
 
 /// Answers a request for a non-resource path. Fails with 404 for an unknown path, 405 for a method other than GET, 406
 /// if an OpenAPI document is requested in something other than JSON.
-pub(super) fn handle(shared: &Shared, route: &Route, parts: &Parts) -> Result<Reply, StatusError> {
+pub(super) fn handle(shared: &Shared, segments: &[String], parts: &Parts) -> Result<Reply, StatusError> {
+    let reply = get(shared, &segments.iter().map(String::as_str).collect::<Vec<_>>(), parts)?;
+    if parts.method == Method::GET { Ok(reply) } else { Err(StatusError::method_not_allowed()) }
+}
+
+fn get(shared: &Shared, segments: &[&str], parts: &Parts) -> Result<Reply, StatusError> {
     let headers = &parts.headers;
-    if *route == Route::Unknown {
-        return Err(StatusError::no_such_path());
-    }
-    if parts.method != Method::GET {
-        return Err(StatusError::method_not_allowed());
-    }
     let kinds: Vec<Arc<Kind>> = shared.read(|cluster| cluster.kinds().all().to_vec());
-    let document = match route {
-        Route::Health => return health::text(&parts.uri).map(reply::text).ok_or_else(StatusError::no_such_path),
-        Route::Metrics => return Ok(reply::text(metrics(shared, &kinds))),
-        Route::Root => return Ok(indented(&json!({"paths": paths(&kinds)}))),
-        Route::Version => return Ok(indented(&version())),
-        Route::CoreVersions => json!({
+    let document = match segments {
+        ["healthz" | "livez" | "readyz", ..] => {
+            return health::text(&parts.uri).map(reply::text).ok_or_else(StatusError::no_such_path);
+        }
+        ["metrics"] => return Ok(reply::text(metrics(shared, &kinds))),
+        [] => return Ok(indented(&json!({"paths": paths(&kinds)}))),
+        ["version"] => return Ok(indented(&version())),
+        ["api"] => json!({
             "kind": "APIVersions",
             "versions": ["v1"],
             "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": address(parts)}],
         }),
-        Route::Groups => json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups(&kinds)}),
-        Route::Group(name) => {
-            let mut group = groups(&kinds)
-                .into_iter()
-                .find(|group| group["name"] == name.as_str())
-                .ok_or_else(StatusError::no_such_path)?;
-            group["kind"] = json!("APIGroup");
-            group["apiVersion"] = json!("v1");
+        ["apis"] => json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups(&kinds)}),
+        ["apis", name] => {
+            let group = groups(&kinds).into_iter().find(|group| group["name"] == *name);
+            let mut group = group.ok_or_else(StatusError::no_such_path)?;
+            (group["kind"], group["apiVersion"]) = (json!("APIGroup"), json!("v1"));
             group
         }
-        Route::Resources { group, version } => resources(&kinds, group, version)?,
-        Route::OpenApi2 if accepts_openapi_protobuf(headers) => {
+        ["api", version] => resources(&kinds, "", version)?,
+        ["apis", group, version] => resources(&kinds, group, version)?,
+        ["openapi", "v2"] if accepts_openapi_protobuf(headers) => {
             return Ok(reply::bytes_as(openapi::PROTOBUF, openapi::empty_version_2()));
         }
-        Route::OpenApi2 | Route::OpenApi3 | Route::OpenApi3Of(_) if !accepts_json(headers) => {
+        ["openapi", "v2" | "v3", ..] if !accepts_json(headers) => {
             return Err(StatusError::not_acceptable(&["application/json"]));
         }
-        Route::OpenApi2 => return Ok(reply::json(StatusCode::OK, openapi::version_2().to_string())),
-        Route::OpenApi3 => return Ok(reply::json(StatusCode::OK, openapi::index(&kinds).to_string())),
-        Route::OpenApi3Of(path) => {
-            return Ok(reply::json(StatusCode::OK, openapi::group_version(&kinds, path)?.to_string()));
-        }
-        Route::Resource(_) | Route::Unknown => return Err(StatusError::no_such_path()),
+        ["openapi", "v2"] => return Ok(compact(&openapi::version_2())),
+        ["openapi", "v3"] => return Ok(compact(&openapi::index(&kinds))),
+        ["openapi", "v3", path @ ..] => return Ok(compact(&openapi::group_version(&kinds, &path.join("/"))?)),
+        _ => return Err(StatusError::no_such_path()),
     };
     Ok(reply::json(StatusCode::OK, format!("{document}\n")))
+}
+
+fn compact(document: &Value) -> Reply {
+    reply::json(StatusCode::OK, document.to_string())
 }
 
 /// Returns a document indented by two spaces, as upstream's documents for people.

@@ -30,8 +30,9 @@ pub(super) async fn answer(
     omission: Option<&Omission>,
     refused_create: Option<StatusError>,
 ) -> Result<Reply, StatusError> {
-    let Route::Resource(resource) = route else {
-        return discovery::handle(shared, route, parts);
+    let resource = match route {
+        Route::Resource(resource) => resource,
+        Route::Other(segments) => return discovery::handle(shared, segments, parts),
     };
     let mut query = Query::parse(parts.uri.query())?;
     query.set_agent(parts.headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default());
