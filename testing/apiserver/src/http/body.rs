@@ -5,8 +5,7 @@ use std::io;
 use bytes::{Buf as _, Bytes};
 use http_body::Body;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt as _, Limited};
-use hyper::body::Incoming;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tower::BoxError;
 
 use crate::status::StatusError;
@@ -14,35 +13,25 @@ use crate::status::StatusError;
 /// Maximum size of a request body in bytes, as `MaxRequestBodyBytes` of `k8s.io/apiserver`.
 const MAX_BODY: usize = 3 * 1024 * 1024;
 
-pub(super) enum RequestBody {
-    /// Body received from a connection.
-    Received(Incoming),
-    /// Body passed to an [`InProcess`](super::InProcess) service.
-    InProcess(UnsyncBoxBody<Bytes, io::Error>),
-}
+/// Body received from a connection, or passed to an [`InProcess`](super::InProcess) service.
+pub(super) type RequestBody = UnsyncBoxBody<Bytes, io::Error>;
 
-impl RequestBody {
-    pub(super) fn in_process<B>(body: B) -> Self
-    where
-        B: Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<BoxError>,
-    {
-        // `copy_to_bytes` passes `Bytes` on without a copy.
-        let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
-        Self::InProcess(body.map_err(io::Error::other).boxed_unsync())
-    }
+pub(super) fn boxed<B>(body: B) -> RequestBody
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    // `copy_to_bytes` passes `Bytes` on without a copy.
+    let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
+    body.map_err(io::Error::other).boxed_unsync()
 }
 
 /// Reads a body to its end. Fails with 413 if it exceeds 3 MiB, 400 if reading fails.
 pub(super) async fn collect(body: RequestBody) -> Result<Bytes, StatusError> {
-    let collected = match body {
-        RequestBody::Received(body) => Limited::new(body, MAX_BODY).collect().await,
-        RequestBody::InProcess(body) => Limited::new(body, MAX_BODY).collect().await,
-    };
-    match collected {
+    match Limited::new(body, MAX_BODY).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(StatusError::too_large_body(MAX_BODY)),
+        Err(error) if error.is::<LengthLimitError>() => Err(StatusError::too_large_body(MAX_BODY)),
         Err(error) => Err(StatusError::bad_request(format!("the body cannot be read: {error}"))),
     }
 }

@@ -16,9 +16,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use super::body::RequestBody;
-use super::handler;
 use super::socket::{Kill, Socket};
+use super::{body, handler};
 use crate::identity::User;
 use crate::shared::Shared;
 use crate::traffic::Meter;
@@ -87,8 +86,7 @@ where
     let service = service_fn(move |request: Request<Incoming>| {
         let user_agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         meter.set_user_agent(user_agent, &shared.traffic);
-        let response =
-            handler::handle(Arc::clone(&shared), kill.clone(), user.clone(), request.map(RequestBody::Received));
+        let response = handler::handle(Arc::clone(&shared), kill.clone(), user.clone(), request.map(body::boxed));
         async move { Ok::<_, Infallible>(response.await) }
     });
     let mut builder = Builder::new(TokioExecutor::new());

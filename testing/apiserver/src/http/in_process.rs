@@ -2,25 +2,24 @@
 //!
 //! The future of a call and the body of its response do all work when polled; no task is spawned.
 
-use std::future::Future;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use futures::future::BoxFuture;
+use futures::{StreamExt as _, stream};
 use http::header::AUTHORIZATION;
 use http::{Request, Response, Uri};
-use http_body::{Body, Frame, SizeHint};
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use http_body::Body;
+use http_body_util::{BodyExt as _, StreamBody};
+use tokio_util::sync::CancellationToken;
 use tower::{BoxError, Service};
 
 use super::body::RequestBody;
-use super::handler;
 use super::lag::Lag;
-use super::outgoing::Outgoing;
+use super::outgoing::{Outgoing, reset};
 use super::socket::Kill;
+use super::{body, handler};
 use crate::identity::User;
 use crate::shared::Shared;
 
@@ -93,7 +92,7 @@ impl InProcess {
             () = shared.stopping.cancelled() => return Err(reset()),
             response = handler::handle(Arc::clone(&shared), kill.clone(), user, request) => response,
         };
-        Ok(response.map(|body| ResponseBody { body, epoch, dropped: None, ended: false }))
+        Ok(response.map(|body| until(epoch, body)))
     }
 }
 
@@ -116,7 +115,7 @@ where
             let error = io::Error::new(io::ErrorKind::ConnectionRefused, "the API server has shut down");
             return Box::pin(std::future::ready(Err(error)));
         }
-        let mut request = as_received(request).map(RequestBody::in_process);
+        let mut request = as_received(request).map(body::boxed);
         if let Some(lag) = &self.lag {
             request.extensions_mut().insert(lag.clone());
         }
@@ -136,56 +135,28 @@ fn as_received<B>(mut request: Request<B>) -> Request<B> {
     request
 }
 
-fn reset() -> io::Error {
-    io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by the API server")
-}
-
 /// Body of a response of [`InProcess`]: the whole document, or the frames of a watch as they occur.
 ///
 /// # Errors
 /// [`ConnectionReset`](io::ErrorKind::ConnectionReset), once, if the server is restarted, restored or dropped, or by a
 /// fault. A watch ends without an error when the server [shuts down](crate::Server::shutdown).
-#[derive(Debug)]
-pub struct ResponseBody {
-    body: Outgoing,
-    epoch: CancellationToken,
-    /// Resolves when the epoch ends; created when the body is first pending.
-    dropped: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
-    ended: bool,
-}
+pub type ResponseBody = Outgoing;
 
-impl ResponseBody {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        if self.epoch.is_cancelled() {
-            return Poll::Ready(Some(Err(reset())));
+/// Returns a body that is reset at the end of the epoch.
+fn until(epoch: CancellationToken, body: Outgoing) -> ResponseBody {
+    let frames = stream::unfold(Some(body), move |body| {
+        let epoch = epoch.clone();
+        async move {
+            let mut body = body?;
+            let frame = tokio::select! {
+                // The end of the epoch first: a dropped server ends watches, too.
+                biased;
+                () = epoch.cancelled() => Err(reset()),
+                frame = body.frame() => frame?,
+            };
+            let rest = frame.is_ok().then_some(body);
+            Some((frame, rest))
         }
-        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) {
-            return Poll::Ready(frame.map(|frame| frame.map_err(|_aborted| reset())));
-        }
-        let epoch = &self.epoch;
-        let dropped = self.dropped.get_or_insert_with(|| Box::pin(epoch.clone().cancelled_owned()));
-        dropped.as_mut().poll(cx).map(|()| Some(Err(reset())))
-    }
-}
-
-impl Body for ResponseBody {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        if self.ended {
-            return Poll::Ready(None);
-        }
-        let polled = self.poll(cx);
-        self.ended = matches!(polled, Poll::Ready(None | Some(Err(_))));
-        polled
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.ended || self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        if self.ended { SizeHint::with_exact(0) } else { self.body.size_hint() }
-    }
+    });
+    StreamBody::new(frames.fuse()).boxed_unsync()
 }

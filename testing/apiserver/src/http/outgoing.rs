@@ -1,5 +1,7 @@
 //! Response bodies, modified by faults where any match.
 
+use std::io;
+
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures::stream;
 use http_body::Frame;
@@ -14,12 +16,11 @@ use crate::faults::{End, OpenWatch, StreamFaults};
 use crate::status::StatusError;
 
 /// Response body as sent to the connection.
-pub(super) type Outgoing = UnsyncBoxBody<Bytes, Aborted>;
+pub(super) type Outgoing = UnsyncBoxBody<Bytes, io::Error>;
 
-/// Error of a response body that a fault aborts.
-#[derive(Debug, thiserror::Error)]
-#[error("response aborted by a fault")]
-pub(super) struct Aborted;
+pub(super) fn reset() -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by the API server")
+}
 
 /// Wraps a body that no fault modifies.
 pub(super) fn unmodified(body: Body) -> Outgoing {
@@ -58,7 +59,7 @@ struct FaultyBody {
 }
 
 impl FaultyBody {
-    async fn next(&mut self) -> Option<Result<Frame<Bytes>, Aborted>> {
+    async fn next(&mut self) -> Option<io::Result<Frame<Bytes>>> {
         if self.ended {
             return None;
         }
@@ -103,7 +104,7 @@ impl FaultyBody {
         }
     }
 
-    fn finish(&mut self, how: End) -> Option<Result<Frame<Bytes>, Aborted>> {
+    fn finish(&mut self, how: End) -> Option<io::Result<Frame<Bytes>>> {
         self.ended = true;
         match how {
             End::Cleanly => None,
@@ -112,7 +113,7 @@ impl FaultyBody {
             }
             End::Reset => {
                 self.kill.reset();
-                Some(Err(Aborted))
+                Some(Err(reset()))
             }
         }
     }
