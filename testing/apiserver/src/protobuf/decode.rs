@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use super::calendar;
-use super::numbers::{self, ONLY};
+use super::numbers::{INTEGER, IS_TEXT, KEY, NANOS, ONLY, SECONDS, TEXT, VALUE};
 use super::schema::{Field, Shape, Type, fields};
 use super::wire::{Malformed, Reader, WireValue};
 
@@ -65,8 +65,8 @@ fn entry(field: &Field, bytes: &[u8]) -> Result<(String, Value), Malformed> {
     let mut reader = Reader::new(bytes);
     while let Some((number, found)) = reader.next()? {
         match number {
-            numbers::entry::KEY => key = found.text(number)?,
-            numbers::entry::VALUE => decoded = Some(value(field, found)?),
+            KEY => key = found.text(number)?,
+            VALUE => decoded = Some(value(field, found)?),
             _ => {}
         }
     }
@@ -122,8 +122,8 @@ fn time(number: u32, bytes: &[u8], with_fraction: bool) -> Result<Value, Malform
     let mut reader = Reader::new(bytes);
     while let Some((field, found)) = reader.next()? {
         match field {
-            numbers::time::SECONDS => seconds = found.integer(field)?,
-            numbers::time::NANOS => nanoseconds = found.integer(field)?,
+            SECONDS => seconds = found.integer(field)?,
+            NANOS => nanoseconds = found.integer(field)?,
             _ => {}
         }
     }
@@ -136,9 +136,9 @@ fn int_or_string(bytes: &[u8]) -> Result<Value, Malformed> {
     let mut reader = Reader::new(bytes);
     while let Some((number, found)) = reader.next()? {
         match number {
-            numbers::int_or_string::TYPE => is_text = found.integer(number)? == 1,
-            numbers::int_or_string::INTEGER => integer = found.integer(number)?,
-            numbers::int_or_string::TEXT => text = found.text(number)?,
+            IS_TEXT => is_text = found.integer(number)? == 1,
+            INTEGER => integer = found.integer(number)?,
+            TEXT => text = found.text(number)?,
             _ => {}
         }
     }

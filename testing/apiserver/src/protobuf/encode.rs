@@ -4,7 +4,7 @@ use prost::encoding::{WireType, encode_key, encode_varint};
 use serde_json::{Map, Value};
 
 use super::calendar;
-use super::numbers::{self, ONLY, entry, int_or_string};
+use super::numbers::{INTEGER, IS_TEXT, KEY, NANOS, ONLY, SECONDS, TEXT, VALUE};
 use super::schema::{Field, Shape, Type, fields};
 
 /// Appends the fields of a message. Fields that are not in the table are ignored.
@@ -38,8 +38,8 @@ fn map(field: &Field, entries: Option<&Map<String, Value>>, out: &mut Vec<u8>) {
     entries.sort_unstable_by_key(|(key, _)| *key);
     for (key, found) in entries {
         delimited(field.number, out, |out| {
-            bytes(entry::KEY, key.as_bytes(), out);
-            value(&Field { number: entry::VALUE, name: "", shape: Shape::Value, of: field.of }, found, out);
+            bytes(KEY, key.as_bytes(), out);
+            value(&Field { number: VALUE, name: "", shape: Shape::Value, of: field.of }, found, out);
         });
     }
 }
@@ -62,9 +62,9 @@ fn value(field: &Field, found: &Value, out: &mut Vec<u8>) {
             bytes(ONLY, text.as_bytes(), out);
         }),
         Type::IntOrString => delimited(number, out, |out| {
-            integer(int_or_string::TYPE, i64::from(found.is_string()), out);
-            integer(int_or_string::INTEGER, found.as_i64().unwrap_or_default(), out);
-            bytes(int_or_string::TEXT, found.as_str().unwrap_or_default().as_bytes(), out);
+            integer(IS_TEXT, i64::from(found.is_string()), out);
+            integer(INTEGER, found.as_i64().unwrap_or_default(), out);
+            bytes(TEXT, found.as_str().unwrap_or_default().as_bytes(), out);
         }),
         Type::Fields => delimited(number, out, |out| bytes(ONLY, found.to_string().as_bytes(), out)),
         Type::Message(inner) => delimited(number, out, |out| match found {
@@ -78,8 +78,8 @@ fn value(field: &Field, found: &Value, out: &mut Vec<u8>) {
 /// Writes seconds and nanoseconds; nothing if there is no time.
 fn time(found: &Value, with_fraction: bool, out: &mut Vec<u8>) {
     let Some((seconds, nanoseconds)) = found.as_str().and_then(calendar::parse) else { return };
-    integer(numbers::time::SECONDS, seconds, out);
-    integer(numbers::time::NANOS, i64::from(if with_fraction { nanoseconds } else { 0 }), out);
+    integer(SECONDS, seconds, out);
+    integer(NANOS, i64::from(if with_fraction { nanoseconds } else { 0 }), out);
 }
 
 fn from_base64(text: &str) -> Vec<u8> {

@@ -3,7 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::encode::{bytes, delimited, length, message};
-use super::numbers::{ONLY, list, type_meta, unknown, watch_event};
+use super::numbers::{
+    API_VERSION, CONTENT_ENCODING, CONTENT_TYPE, EVENT_OBJECT, EVENT_TYPE, ITEMS, KIND, LIST_METADATA, ONLY, RAW,
+    TYPE_META,
+};
 use super::schema::message_of;
 use super::wire::{Malformed, Reader};
 use super::{decode, omit};
@@ -40,17 +43,17 @@ impl<'a> Envelope<'a> {
         let mut fields = Reader::new(body);
         while let Some((number, value)) = fields.next()? {
             match number {
-                unknown::TYPE_META => {
+                TYPE_META => {
                     let mut named = Reader::new(value.bytes(number)?);
                     while let Some((number, value)) = named.next()? {
                         match number {
-                            type_meta::API_VERSION => document.api_version = value.text(number)?,
-                            type_meta::KIND => document.kind = value.text(number)?,
+                            API_VERSION => document.api_version = value.text(number)?,
+                            KIND => document.kind = value.text(number)?,
                             _ => {}
                         }
                     }
                 }
-                unknown::RAW => document.raw = value.bytes(number)?,
+                RAW => document.raw = value.bytes(number)?,
                 _ => {}
             }
         }
@@ -73,17 +76,17 @@ impl<'a> Envelope<'a> {
 /// Writes `runtime.Unknown` up to the bytes of the object.
 fn open(api_version: &str, kind: &str, raw: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(MAGIC);
-    delimited(unknown::TYPE_META, out, |out| {
-        bytes(type_meta::API_VERSION, api_version.as_bytes(), out);
-        bytes(type_meta::KIND, kind.as_bytes(), out);
+    delimited(TYPE_META, out, |out| {
+        bytes(API_VERSION, api_version.as_bytes(), out);
+        bytes(KIND, kind.as_bytes(), out);
     });
-    length(unknown::RAW, raw, out);
+    length(RAW, raw, out);
 }
 
 /// Writes the empty content encoding and content type.
 fn close(out: &mut Vec<u8>) {
-    bytes(unknown::CONTENT_ENCODING, b"", out);
-    bytes(unknown::CONTENT_TYPE, b"", out);
+    bytes(CONTENT_ENCODING, b"", out);
+    bytes(CONTENT_TYPE, b"", out);
 }
 
 /// Encodes a `metav1.Status` that is given as JSON.
@@ -94,7 +97,7 @@ pub(crate) fn status(json: &[u8]) -> Vec<u8> {
 /// Encodes an object as an item of a list.
 pub(crate) fn list_item(api_version: &str, kind: &str, object: &Map<String, Value>) -> Vec<u8> {
     let mut out = Vec::new();
-    delimited(list::ITEMS, &mut out, |out| message(message_of(api_version, kind).unwrap_or_default(), object, out));
+    delimited(ITEMS, &mut out, |out| message(message_of(api_version, kind).unwrap_or_default(), object, out));
     out
 }
 
@@ -109,7 +112,7 @@ impl ListEnvelope {
     pub(crate) fn new(api_version: &str, kind: &str, metadata: &Value, items: usize) -> Self {
         let empty = Map::new();
         let mut meta = Vec::new();
-        delimited(list::METADATA, &mut meta, |out| message("ListMeta", metadata.as_object().unwrap_or(&empty), out));
+        delimited(LIST_METADATA, &mut meta, |out| message("ListMeta", metadata.as_object().unwrap_or(&empty), out));
         let mut head = Vec::new();
         open(api_version, &format!("{kind}List"), meta.len() + items, &mut head);
         head.extend_from_slice(&meta);
@@ -122,8 +125,8 @@ impl ListEnvelope {
 /// Encodes a watch event with an enveloped object: a length prefix of four bytes (big-endian), then the event.
 pub(crate) fn watch_frame(event: &str, enveloped: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
-    bytes(watch_event::TYPE, event.as_bytes(), &mut body);
-    delimited(watch_event::OBJECT, &mut body, |out| bytes(ONLY, enveloped, out));
+    bytes(EVENT_TYPE, event.as_bytes(), &mut body);
+    delimited(EVENT_OBJECT, &mut body, |out| bytes(ONLY, enveloped, out));
     // Objects are limited to 3 MiB.
     let mut out = u32::try_from(body.len()).unwrap_or(u32::MAX).to_be_bytes().to_vec();
     out.append(&mut body);

@@ -3,47 +3,31 @@
 /// The only field of a message around one value: `Quantity`, `FieldsV1`, `JSON`, `RawExtension`, and lists of texts.
 pub(super) const ONLY: u32 = 1;
 
-/// `runtime.Unknown`.
-pub(super) mod unknown {
-    pub(in crate::protobuf) const TYPE_META: u32 = 1;
-    pub(in crate::protobuf) const RAW: u32 = 2;
-    pub(in crate::protobuf) const CONTENT_ENCODING: u32 = 3;
-    pub(in crate::protobuf) const CONTENT_TYPE: u32 = 4;
-}
+// `runtime.Unknown`, and its `runtime.TypeMeta`.
+pub(super) const TYPE_META: u32 = 1;
+pub(super) const RAW: u32 = 2;
+pub(super) const CONTENT_ENCODING: u32 = 3;
+pub(super) const CONTENT_TYPE: u32 = 4;
+pub(super) const API_VERSION: u32 = 1;
+pub(super) const KIND: u32 = 2;
 
-/// `runtime.TypeMeta`.
-pub(super) mod type_meta {
-    pub(in crate::protobuf) const API_VERSION: u32 = 1;
-    pub(in crate::protobuf) const KIND: u32 = 2;
-}
+// Lists of objects.
+pub(super) const LIST_METADATA: u32 = 1;
+pub(super) const ITEMS: u32 = 2;
 
-/// Lists of objects.
-pub(super) mod list {
-    pub(in crate::protobuf) const METADATA: u32 = 1;
-    pub(in crate::protobuf) const ITEMS: u32 = 2;
-}
+// `metav1.WatchEvent`.
+pub(super) const EVENT_TYPE: u32 = 1;
+pub(super) const EVENT_OBJECT: u32 = 2;
 
-/// `metav1.WatchEvent`.
-pub(super) mod watch_event {
-    pub(in crate::protobuf) const TYPE: u32 = 1;
-    pub(in crate::protobuf) const OBJECT: u32 = 2;
-}
+// Entries of maps.
+pub(super) const KEY: u32 = 1;
+pub(super) const VALUE: u32 = 2;
 
-/// Entries of maps.
-pub(super) mod entry {
-    pub(in crate::protobuf) const KEY: u32 = 1;
-    pub(in crate::protobuf) const VALUE: u32 = 2;
-}
+// `metav1.Time`.
+pub(super) const SECONDS: u32 = 1;
+pub(super) const NANOS: u32 = 2;
 
-/// `metav1.Time`.
-pub(super) mod time {
-    pub(in crate::protobuf) const SECONDS: u32 = 1;
-    pub(in crate::protobuf) const NANOS: u32 = 2;
-}
-
-/// `intstr.IntOrString`.
-pub(super) mod int_or_string {
-    pub(in crate::protobuf) const TYPE: u32 = 1;
-    pub(in crate::protobuf) const INTEGER: u32 = 2;
-    pub(in crate::protobuf) const TEXT: u32 = 3;
-}
+// `intstr.IntOrString`.
+pub(super) const IS_TEXT: u32 = 1;
+pub(super) const INTEGER: u32 = 2;
+pub(super) const TEXT: u32 = 3;
