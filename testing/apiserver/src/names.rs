@@ -6,8 +6,8 @@ use rand::{Rng, RngExt as _};
 
 use crate::field::FieldErrors;
 
-pub(crate) const LABEL_MAX: usize = 63;
-pub(crate) const SUBDOMAIN_MAX: usize = 253;
+const LABEL_MAX: usize = 63;
+const SUBDOMAIN_MAX: usize = 253;
 const PORT_NAME_MAX: usize = 15;
 /// Maximum length of the base of a generated name: 63 bytes minus the suffix.
 const GENERATED_BASE_MAX: usize = 58;
@@ -17,7 +17,7 @@ const GENERATED_ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 /// Maximum size of all annotations of an object in bytes, keys included.
 const ANNOTATIONS_MAX: usize = 256 * 1024;
 
-pub(crate) const SUBDOMAIN_MESSAGE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const SUBDOMAIN_MESSAGE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LABEL_1123_MESSAGE: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const LABEL_1035_MESSAGE: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const QUALIFIED_MESSAGE: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -79,8 +79,23 @@ fn is_label_1035(text: &str) -> bool {
     is_label(text) && text.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
+/// Reports a text that is no domain of at least two labels, with or without a dot at the end (Go:
+/// `IsFullyQualifiedDomainName`).
+pub(crate) fn check_domain_name(field: &str, text: &str, errors: &mut FieldErrors) {
+    let name = text.strip_suffix('.').unwrap_or(text);
+    if text.is_empty() {
+        errors.required(field, "");
+    } else if name.len() > SUBDOMAIN_MAX || !is_subdomain(name) {
+        NameRule::Subdomain.check(field, name, errors);
+    } else if !name.contains('.') {
+        errors.invalid(field, name, "should be a domain with at least two segments separated by dots");
+    } else if let Some(label) = name.split('.').find(|label| label.len() > LABEL_MAX) {
+        NameRule::Label.check(field, label, errors);
+    }
+}
+
 /// Returns `true` for an RFC 1123 subdomain of any length.
-pub(crate) fn is_subdomain(text: &str) -> bool {
+fn is_subdomain(text: &str) -> bool {
     text.split('.').all(is_label)
 }
 

@@ -66,11 +66,7 @@ fn validate_port(field: &str, port: &EndpointPort, name_required: bool, errors: 
         Some(name) => NameRule::Label.check(&format!("{field}.name"), name, errors),
     }
     check_port_number(&format!("{field}.port"), port.port, errors);
-    if let Some(protocol) = port.protocol.as_deref()
-        && !PROTOCOLS.contains(&protocol)
-    {
-        errors.unsupported(format!("{field}.protocol"), protocol, &PROTOCOLS);
-    }
+    check_protocol(field, port.protocol.as_deref(), errors);
     if let Some(app_protocol) = &port.app_protocol {
         check_qualified_name(&format!("{field}.appProtocol"), app_protocol, errors);
     }
@@ -80,5 +76,13 @@ fn validate_port(field: &str, port: &EndpointPort, name_required: bool, errors: 
 pub(super) fn check_port_number(field: &str, port: i32, errors: &mut FieldErrors) {
     if !(1..=65_535).contains(&port) {
         errors.invalid(field, port, "must be between 1 and 65535, inclusive");
+    }
+}
+
+/// Reports an unknown protocol of a port. An absent one has been set to the default.
+pub(super) fn check_protocol(port: &str, protocol: Option<&str>, errors: &mut FieldErrors) {
+    let protocol = protocol.unwrap_or_default();
+    if !PROTOCOLS.contains(&protocol) {
+        errors.unsupported(format!("{port}.protocol"), protocol, &PROTOCOLS);
     }
 }

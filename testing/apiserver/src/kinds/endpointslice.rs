@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use k8s_openapi::api::discovery::v1::{Endpoint, EndpointPort, EndpointSlice};
 use serde_json::{Map, Value, json};
 
-use super::endpoints::PROTOCOLS;
+use super::endpoints::check_protocol;
 use super::{Resource, metadata, shape};
 use crate::address::{Family, check_slice_ip};
 use crate::field::FieldErrors;
-use crate::names::{NameRule, SUBDOMAIN_MAX, SUBDOMAIN_MESSAGE, check_label_value, is_subdomain};
+use crate::names::{NameRule, check_domain_name, check_label_value};
 use crate::optional::optional;
 
 pub(crate) const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
@@ -112,19 +112,31 @@ fn validate_endpoint(field: &str, endpoint: &Endpoint, address_type: &str, error
     if let Some(node) = &endpoint.node_name {
         NameRule::Subdomain.check(&format!("{field}.nodeName"), node, errors);
     }
-    if let Some(zones) = endpoint.hints.as_ref().and_then(|hints| hints.for_zones.as_ref()) {
-        let field = format!("{field}.hints.forZones");
-        if zones.len() > MAX_HINTS {
-            errors.too_many(&field, zones.len(), MAX_HINTS);
+    if let Some(hints) = &endpoint.hints {
+        let zones = hints.for_zones.iter().flatten().map(|zone| zone.name.as_str());
+        validate_hints(&format!("{field}.hints.forZones"), zones, check_label_value, errors);
+        let nodes = hints.for_nodes.iter().flatten().map(|node| node.name.as_str());
+        let check = |field: &str, name: &str, errors: &mut FieldErrors| NameRule::Subdomain.check(field, name, errors);
+        validate_hints(&format!("{field}.hints.forNodes"), nodes, check, errors);
+    }
+}
+
+fn validate_hints<'a>(
+    field: &str,
+    names: impl Iterator<Item = &'a str>,
+    check: fn(&str, &str, &mut FieldErrors),
+    errors: &mut FieldErrors,
+) {
+    let names: Vec<&str> = names.collect();
+    if names.len() > MAX_HINTS {
+        return errors.too_many(field, names.len(), MAX_HINTS);
+    }
+    for (i, name) in names.iter().enumerate() {
+        let field = format!("{field}[{i}].name");
+        if names[..i].contains(name) {
+            errors.duplicate(&field, name);
         }
-        let mut seen = BTreeSet::new();
-        for (i, zone) in zones.iter().enumerate() {
-            let field = format!("{field}[{i}].name");
-            if !seen.insert(&zone.name) {
-                errors.duplicate(&field, &zone.name);
-            }
-            check_label_value(&field, &zone.name, errors);
-        }
+        check(&field, name, errors);
     }
 }
 
@@ -132,12 +144,7 @@ fn validate_address(list: &str, field: &str, address: &str, address_type: &str, 
     let family = match address_type {
         "IPv4" => Family::V4,
         "IPv6" => Family::V6,
-        "FQDN" => {
-            if address.len() > SUBDOMAIN_MAX || !is_subdomain(address) {
-                errors.invalid(field, address, SUBDOMAIN_MESSAGE);
-            }
-            return;
-        }
+        "FQDN" => return check_domain_name(field, address, errors),
         // The unknown type was reported already.
         _ => return,
     };
@@ -161,10 +168,7 @@ fn validate_ports(ports: &[EndpointPort], errors: &mut FieldErrors) {
         }
         match port.protocol.as_deref() {
             None | Some("") => errors.required(format!("{field}.protocol"), ""),
-            Some(protocol) if !PROTOCOLS.contains(&protocol) => {
-                errors.unsupported(format!("{field}.protocol"), protocol, &PROTOCOLS);
-            }
-            Some(_) => {}
+            protocol => check_protocol(&field, protocol, errors),
         }
         // As upstream, the port number is not checked: a slice may have no number (all ports), or one that a custom
         // controller gives a meaning.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::PodSpec;
 
-use super::endpoints::{PROTOCOLS, check_port_number};
+use super::endpoints::{check_port_number, check_protocol};
 use crate::field::FieldErrors;
 use crate::names::{NameRule, check_container_port_name};
 
@@ -45,10 +45,7 @@ pub(super) fn validate(root: &str, spec: &PodSpec, errors: &mut FieldErrors) {
                 }
             }
             check_port_number(&format!("{field}.containerPort"), port.container_port, errors);
-            let protocol = port.protocol.as_deref().unwrap_or_default();
-            if !PROTOCOLS.contains(&protocol) {
-                errors.unsupported(format!("{field}.protocol"), protocol, &PROTOCOLS);
-            }
+            check_protocol(&field, port.protocol.as_deref(), errors);
         }
     }
     for (field, label) in [("hostname", &spec.hostname), ("subdomain", &spec.subdomain)] {

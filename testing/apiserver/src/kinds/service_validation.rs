@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::api::core::v1::{ServicePort, ServiceSpec};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
-use super::endpoints::{PROTOCOLS, check_port_number};
+use super::endpoints::{check_port_number, check_protocol};
 use super::service_families::{HEADLESS, PREFER_DUAL, REQUIRE_DUAL, SINGLE, is_headless, needs_cluster_ip};
 use crate::address::{self, Family, check_strict_ip};
 use crate::field::FieldErrors;
@@ -65,9 +65,7 @@ fn validate_ports(ports: &[ServicePort], errors: &mut FieldErrors) {
         }
         check_port_number(&format!("{field}.port"), port.port, errors);
         let protocol = port.protocol.as_deref().unwrap_or_default();
-        if !PROTOCOLS.contains(&protocol) {
-            errors.unsupported(format!("{field}.protocol"), protocol, &PROTOCOLS);
-        }
+        check_protocol(&field, Some(protocol), errors);
         match &port.target_port {
             Some(IntOrString::Int(number)) => check_port_number(&format!("{field}.targetPort"), *number, errors),
             Some(IntOrString::String(name)) => check_container_port_name(&format!("{field}.targetPort"), name, errors),

@@ -47,12 +47,26 @@ fn generation_increases_unless_only_metadata_changes(#[case] patch: Value, #[cas
 #[case::protocol(json!({"ports": [{"protocol": "ICMP"}]}), "ports[0].protocol: Unsupported value: \"ICMP\"")]
 #[case::port_names(json!({"ports": [{"port": 1}, {"port": 2}]}), "ports[1].name: Duplicate value: \"\"")]
 #[case::zones(json!({"endpoints": [{"addresses": ["10.0.0.1"], "hints": {"forZones": [{"name": "a"}, {"name": "a"}]}}]}), "hints.forZones[1].name: Duplicate value: \"a\"")]
+#[case::many_zones(json!({"endpoints": [{"addresses": ["10.0.0.1"], "hints": {"forZones": vec![json!({"name": "/"}); 9]}}]}), "invalid: endpoints[0].hints.forZones: Too many: 9: must have at most 8 items")]
+#[case::many_nodes(json!({"endpoints": [{"addresses": ["10.0.0.1"], "hints": {"forNodes": vec![json!({"name": "n"}); 9]}}]}), "endpoints[0].hints.forNodes: Too many: 9: must have at most 8 items")]
+#[case::nodes(json!({"endpoints": [{"addresses": ["10.0.0.1"], "hints": {"forNodes": [{"name": "n"}, {"name": "n"}]}}]}), "hints.forNodes[1].name: Duplicate value: \"n\"")]
+#[case::node(json!({"endpoints": [{"addresses": ["10.0.0.1"], "hints": {"forNodes": [{"name": "N"}]}}]}), "hints.forNodes[0].name: Invalid value: \"N\"")]
+#[case::one_label(json!({"addressType": "FQDN", "endpoints": [{"addresses": ["example"]}]}), "endpoints[0].addresses[0]: Invalid value: \"example\": should be a domain with at least two segments separated by dots")]
+#[case::long_label(json!({"addressType": "FQDN", "endpoints": [{"addresses": [format!("{}.com", "a".repeat(64))]}]}), "must be no more than 63 bytes")]
+#[case::domain(json!({"addressType": "FQDN", "endpoints": [{"addresses": ["a_b.com"]}]}), "a lowercase RFC 1123 subdomain must consist of")]
 fn invalid_slices_are_rejected(#[case] patch: Value, #[case] message: &str) {
     let mut object = slice("a", json!([{"addresses": ["10.0.0.1"]}]));
     json_patch::merge(&mut object, &patch);
     let error = TestStore::new().try_create("endpointslices", object).unwrap_err();
     assert_eq!(error.code, 422);
     assert!(error.to_string().contains(message), "{error}");
+}
+
+#[test]
+fn domain_may_end_with_a_dot() {
+    let slice =
+        json!({"metadata": {"name": "a"}, "addressType": "FQDN", "endpoints": [{"addresses": ["example.com."]}]});
+    TestStore::new().create("endpointslices", slice);
 }
 
 #[test]
