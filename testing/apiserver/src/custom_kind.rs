@@ -125,23 +125,16 @@ impl CustomKind {
 
     /// Returns the schema of whole objects, with kind, apiVersion and metadata, for OpenAPI documents.
     pub(crate) fn whole_schema(&self) -> Value {
-        let mut schema = self.schema.clone();
-        if !schema.is_object() {
-            schema = json!({"type": "object"});
-        }
+        let mut schema = if self.schema.is_object() { self.schema.clone() } else { json!({"type": "object"}) };
         let reference = format!("{}io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", crate::schema::REF_PREFIX);
-        if let Some(schema) = schema.as_object_mut() {
-            let properties = schema.entry("properties").or_insert_with(|| json!({}));
-            if let Some(properties) = properties.as_object_mut() {
-                properties.insert("apiVersion".to_owned(), json!({"type": "string"}));
-                properties.insert("kind".to_owned(), json!({"type": "string"}));
-                properties.insert("metadata".to_owned(), json!({"allOf": [{"$ref": reference}]}));
-            }
-            schema.insert(
-                "x-kubernetes-group-version-kind".to_owned(),
-                json!([{"group": self.group, "version": self.version, "kind": self.names.kind}]),
-            );
+        let properties = &mut schema["properties"];
+        if !properties.is_object() {
+            *properties = json!({});
         }
+        (properties["apiVersion"], properties["kind"]) = (json!({"type": "string"}), json!({"type": "string"}));
+        properties["metadata"] = json!({"allOf": [{"$ref": reference}]});
+        schema["x-kubernetes-group-version-kind"] =
+            json!([{"group": self.group, "version": self.version, "kind": self.names.kind}]);
         schema
     }
 

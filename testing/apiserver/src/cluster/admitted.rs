@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Cluster, WriteOptions, WriteTarget};
-use crate::admission::{AdmissionRequest, AdmissionRules, Operation};
+use crate::admission::{AdmissionRequest, AdmissionRules, Denial, Operation};
 use crate::kinds::{Kind, Prepared};
 use crate::status::StatusError;
 
@@ -46,6 +46,19 @@ impl Cluster {
         options.admission && !self.admission.is_empty()
     }
 
+    fn admit(
+        &self,
+        write: AdmittedWrite<'_>,
+        options: WriteOptions<'_>,
+        decide: impl FnOnce(&AdmissionRules, AdmissionRequest<'_>) -> Result<(), Denial>,
+    ) -> Result<(), StatusError> {
+        if !self.is_subject_to_admission(options) {
+            return Ok(());
+        }
+        let WriteTarget { kind, name, .. } = write.target;
+        decide(&self.admission, write.request(options)).map_err(|denial| StatusError::denied(kind, name, denial))
+    }
+
     /// Runs the mutations on an object as sent by the client.
     pub(super) fn mutate(
         &self,
@@ -53,11 +66,7 @@ impl Cluster {
         object: &mut Value,
         options: WriteOptions<'_>,
     ) -> Result<(), StatusError> {
-        if !self.is_subject_to_admission(options) {
-            return Ok(());
-        }
-        let result = self.admission.mutate(&write.request(options), object);
-        result.map_err(|denial| StatusError::denied(write.target.kind, write.target.name, denial))
+        self.admit(write, options, |rules, request| rules.mutate(&request, object))
     }
 
     /// Runs the validations on the object to be stored; `None` for a delete.
@@ -67,18 +76,15 @@ impl Cluster {
         prepared: Option<&Prepared>,
         options: WriteOptions<'_>,
     ) -> Result<(), StatusError> {
-        if !self.is_subject_to_admission(options) {
-            return Ok(());
-        }
-        let object = prepared.map(|prepared| {
-            let mut object = prepared.object.clone();
-            let kind = write.target.kind;
-            object.insert("kind".to_owned(), kind.name.as_str().into());
-            object.insert("apiVersion".to_owned(), kind.api_version().into());
-            Value::Object(object)
-        });
-        let result = self.admission.validate(&write.request(options), object.as_ref());
-        result.map_err(|denial| StatusError::denied(write.target.kind, write.target.name, denial))
+        let kind = write.target.kind;
+        self.admit(write, options, |rules, request| {
+            let object = prepared.map(|prepared| {
+                let mut object = Value::Object(prepared.object.clone());
+                (object["kind"], object["apiVersion"]) = (kind.name.as_str().into(), kind.api_version().into());
+                object
+            });
+            rules.validate(&request, object.as_ref())
+        })
     }
 
     /// Runs the rules on the Binding of a Pod: as upstream, a create of the subresource.
@@ -90,14 +96,10 @@ impl Cluster {
         binding: &mut Value,
         options: WriteOptions<'_>,
     ) -> Result<(), StatusError> {
-        if !self.is_subject_to_admission(options) {
-            return Ok(());
-        }
-        (binding["kind"], binding["apiVersion"]) = ("Binding".into(), "v1".into());
-        let pod = AdmittedWrite::create(pods, namespace, name).request(options);
-        let request = AdmissionRequest { kind: "Binding", subresource: "binding", ..pod };
-        let admission = &self.admission;
-        let result = admission.mutate(&request, binding).and_then(|()| admission.validate(&request, Some(binding)));
-        result.map_err(|denial| StatusError::denied(pods, name, denial))
+        self.admit(AdmittedWrite::create(pods, namespace, name), options, |rules, pod| {
+            (binding["kind"], binding["apiVersion"]) = ("Binding".into(), "v1".into());
+            let request = AdmissionRequest { kind: "Binding", subresource: "binding", ..pod };
+            rules.mutate(&request, binding).and_then(|()| rules.validate(&request, Some(binding)))
+        })
     }
 }
