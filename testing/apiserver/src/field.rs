@@ -105,8 +105,8 @@ impl FieldErrors {
     }
 
     /// Returns the errors as the causes of a `metav1.Status`.
-    pub(crate) fn into_causes(self) -> Vec<Cause> {
-        self.0
+    pub(crate) fn causes(&self) -> &[Cause] {
+        &self.0
     }
 }
 

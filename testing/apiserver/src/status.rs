@@ -1,11 +1,9 @@
 //! Errors as `metav1.Status`.
 
-mod access;
-mod faults;
-
-use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::admission::Denial;
+use crate::attributes::Attributes;
 use crate::field::{Cause, FieldErrors};
 use crate::fields::Conflict;
 use crate::kinds::Kind;
@@ -19,7 +17,8 @@ pub(crate) struct StatusError {
     /// Machine-readable reason.
     pub(crate) reason: &'static str,
     message: String,
-    details: Option<Box<Details>>,
+    /// `StatusDetails`: the object or resource that the error refers to.
+    details: Option<Map<String, Value>>,
     /// Token with which the client can continue an expired list.
     continuation: Option<Box<str>>,
     /// Warnings for the client about the request that failed.
@@ -28,58 +27,10 @@ pub(crate) struct StatusError {
     pub(crate) denied: bool,
 }
 
-/// `StatusDetails`: the object or resource that a status refers to.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Details {
-    #[serde(skip_serializing_if = "String::is_empty")]
-    name: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    group: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    kind: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    uid: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    causes: Vec<Cause>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    retry_after_seconds: Option<u32>,
-}
-
-impl Details {
-    fn about(kind: &Kind, name: &str) -> Self {
-        Self { name: name.to_owned(), group: kind.group.clone(), kind: kind.plural.clone(), ..Self::default() }
-    }
-}
-
-/// JSON body; fields are in the order of Go's encoding.
-#[derive(Default, Serialize)]
-#[serde(tag = "kind", rename = "Status", rename_all = "camelCase")]
-struct StatusBody<'a> {
-    api_version: &'static str,
-    metadata: StatusListMeta<'a>,
-    status: &'static str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    message: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    reason: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    details: Option<&'a Details>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<u16>,
-}
-
-#[derive(Default, Serialize)]
-struct StatusListMeta<'a> {
-    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
-    continuation: Option<&'a str>,
-}
-
-impl StatusBody<'_> {
-    fn encode(&self) -> Vec<u8> {
-        // Strings and numbers: encoding cannot fail.
-        serde_json::to_vec(self).unwrap_or_default()
-    }
+/// Returns the `StatusDetails` of an object or resource. Empty fields are left out.
+fn details(group: &str, kind: &str, name: &str) -> Map<String, Value> {
+    let fields = [("group", group), ("kind", kind), ("name", name)].into_iter().filter(|(_, text)| !text.is_empty());
+    fields.map(|(field, text)| (field.to_owned(), json!(text))).collect()
 }
 
 impl StatusError {
@@ -93,12 +44,26 @@ impl StatusError {
         self
     }
 
-    fn detailed(self, details: Details) -> Self {
-        Self { details: Some(Box::new(details)), ..self }
+    fn detailed(self, details: Map<String, Value>) -> Self {
+        Self { details: Some(details), ..self }
     }
 
     fn about(self, kind: &Kind, name: &str) -> Self {
-        self.detailed(Details::about(kind, name))
+        self.detailed(details(&kind.group, &kind.plural, name))
+    }
+
+    /// Adds causes, none if there are none, to the details.
+    fn caused_by(mut self, causes: &[Cause]) -> Self {
+        let details = self.details.get_or_insert_default();
+        if !causes.is_empty() {
+            details.insert("causes".to_owned(), json!(causes));
+        }
+        self
+    }
+
+    fn retry_after(mut self, seconds: u32) -> Self {
+        self.details.get_or_insert_default().insert("retryAfterSeconds".to_owned(), json!(seconds));
+        self
     }
 
     /// Returns an error with a message that begins with the object.
@@ -106,10 +71,8 @@ impl StatusError {
         Self::new(code, reason, format!("{} \"{name}\" {what}", kind.qualified_plural())).about(kind, name)
     }
 
-    fn caused(mut self, reason: &'static str, message: impl Into<String>, field: &str) -> Self {
-        let cause = Cause { reason, message: message.into(), field: field.to_owned() };
-        self.details.get_or_insert_default().causes.push(cause);
-        self
+    fn caused(self, reason: &'static str, message: impl Into<String>, field: &str) -> Self {
+        self.caused_by(&[Cause { reason, message: message.into(), field: field.to_owned() }])
     }
 
     /// Returns 404 for an object that does not exist.
@@ -119,7 +82,7 @@ impl StatusError {
 
     /// Returns 404 for a path of a built-in group that this server does not serve.
     pub(crate) fn no_such_resource() -> Self {
-        Self::new(404, "NotFound", "the server could not find the requested resource").detailed(Details::default())
+        Self::new(404, "NotFound", "the server could not find the requested resource").detailed(Map::new())
     }
 
     /// Returns 404 for any other path that this server does not serve. As upstream, the response is plain text.
@@ -135,7 +98,7 @@ impl StatusError {
     /// Returns 405 for a method that the path does not support.
     pub(crate) fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
-        Self::new(405, "MethodNotAllowed", message).detailed(Details::default())
+        Self::new(405, "MethodNotAllowed", message).detailed(Map::new())
     }
 
     /// Returns 501 for a subresource that needs a kubelet.
@@ -182,32 +145,31 @@ impl StatusError {
                 format!("Apply failed with {} conflicts: {}", conflicts.len(), by_manager.join("\n"))
             }
         };
-        let causes = conflicts.into_iter().map(|Conflict { manager, path }| Cause {
+        let cause = |Conflict { manager, path }| Cause {
             reason: "FieldManagerConflict",
             message: format!("conflict with {manager}"),
             field: path,
-        });
-        Self::new(409, "Conflict", message).detailed(Details { causes: causes.collect(), ..Details::default() })
+        };
+        Self::new(409, "Conflict", message).caused_by(&conflicts.into_iter().map(cause).collect::<Vec<_>>())
     }
 
     /// Returns 422 for an invalid object, with one cause per field error.
-    pub(crate) fn invalid(kind: &Kind, name: &str, errors: FieldErrors) -> Self {
-        let listed = errors.to_string();
-        let message = format!("{} \"{name}\" is invalid: {listed}", kind.qualified_kind());
-        let (name, group, kind) = (name.to_owned(), kind.group.clone(), kind.name.clone());
-        let details = Details { name, group, kind, causes: errors.into_causes(), ..Details::default() };
-        Self::new(422, "Invalid", message).detailed(details)
+    pub(crate) fn invalid(kind: &Kind, name: &str, errors: &FieldErrors) -> Self {
+        Self::unprocessable(&kind.qualified_kind(), details(&kind.group, &kind.name, name), errors)
+    }
+
+    fn unprocessable(kind: &str, details: Map<String, Value>, errors: &FieldErrors) -> Self {
+        let name = details.get("name").and_then(Value::as_str).unwrap_or_default();
+        let message = format!("{kind} \"{name}\" is invalid: {errors}");
+        Self::new(422, "Invalid", message).detailed(details).caused_by(errors.causes())
     }
 
     /// Returns 422 if there are errors of request options, such as list parameters that exclude each other.
-    pub(crate) fn check_options(options: &'static str, errors: FieldErrors) -> Result<(), Self> {
+    pub(crate) fn check_options(options: &str, errors: &FieldErrors) -> Result<(), Self> {
         if errors.is_empty() {
             return Ok(());
         }
-        let message = format!("{options}.meta.k8s.io \"\" is invalid: {errors}");
-        let (group, kind) = ("meta.k8s.io".to_owned(), options.to_owned());
-        let details = Details { group, kind, causes: errors.into_causes(), ..Details::default() };
-        Err(Self::new(422, "Invalid", message).detailed(details))
+        Err(Self::unprocessable(&format!("{options}.meta.k8s.io"), details("meta.k8s.io", options, ""), errors))
     }
 
     /// Returns 400 for a malformed request.
@@ -281,10 +243,8 @@ impl StatusError {
     /// Returns 504 for a version that this server has not reached.
     pub(crate) fn too_large_version(requested: u64, current: u64) -> Self {
         let message = format!("Too large resource version: {requested}, current: {current}");
-        let mut error =
-            Self::new(504, "Timeout", message).caused("ResourceVersionTooLarge", "Too large resource version", "");
-        error.details.get_or_insert_default().retry_after_seconds = Some(1);
-        error
+        let error = Self::new(504, "Timeout", message).retry_after(1);
+        error.caused("ResourceVersionTooLarge", "Too large resource version", "")
     }
 
     /// Returns 413 for a body of more than `limit` bytes.
@@ -310,15 +270,14 @@ impl StatusError {
     /// Returns 422 for a JSON patch that cannot be applied to the stored object. As upstream, it does not say why.
     pub(crate) fn patch_failed() -> Self {
         let message = "the server rejected our request due to an error in our request";
-        Self::new(422, "Invalid", message).detailed(Details::default())
+        Self::new(422, "Invalid", message).detailed(Map::new())
     }
 
     /// Returns 422 for a patch that adds unknown or duplicate fields with strict field validation.
     pub(crate) fn invalid_patch(patched: &str, messages: &[String]) -> Self {
         let mut errors = FieldErrors::default();
         errors.invalid("patch", patched, format_args!("strict decoding error: {}", messages.join(", ")));
-        let error = Self::new(422, "Invalid", format!(" \"\" is invalid: {errors}"));
-        error.detailed(Details { causes: errors.into_causes(), ..Details::default() })
+        Self::unprocessable("", Map::new(), &errors)
     }
 
     /// Returns 500 with upstream's generic message.
@@ -332,24 +291,90 @@ impl StatusError {
         Self::new(500, "", message)
     }
 
+    /// Returns 401 `Unauthorized`.
+    pub(crate) fn unauthorized() -> Self {
+        Self { denied: true, ..Self::new(401, "Unauthorized", "Unauthorized") }
+    }
+
+    /// Returns 403 for a request that the user is not authorized to make.
+    pub(crate) fn not_authorized(user: &str, attributes: &Attributes, why: &str) -> Self {
+        let Attributes { verb, group, resource, namespace, name, path, .. } = attributes;
+        let (subject, mut what) = if attributes.is_resource() {
+            let scope = if namespace.is_empty() {
+                "at the cluster scope".to_owned()
+            } else {
+                format!("in the namespace \"{namespace}\"")
+            };
+            let qualified = if group.is_empty() { resource.clone() } else { format!("{resource}.{group}") };
+            let subject = if name.is_empty() { qualified } else { format!("{qualified} \"{name}\"") };
+            let resource = attributes.full_resource();
+            (
+                format!("{subject} is forbidden"),
+                format!("User \"{user}\" cannot {verb} resource \"{resource}\" in API group \"{group}\" {scope}"),
+            )
+        } else {
+            ("forbidden".to_owned(), format!("User \"{user}\" cannot {verb} path \"{path}\""))
+        };
+        if !why.is_empty() {
+            what = format!("{what}: {why}");
+        }
+        let error = Self::new(403, "Forbidden", format!("{subject}: {what}"));
+        Self { denied: true, ..error.detailed(details(group, resource, name)) }
+    }
+
+    /// Returns 410 without naming a version.
+    pub(crate) fn expired_by_fault() -> Self {
+        Self::new(410, "Expired", "The resourceVersion for the provided watch is too old.")
+    }
+
+    /// Returns 504 for a request that timed out; it may have been applied.
+    pub(crate) fn timed_out() -> Self {
+        let message = "Timeout: request did not complete within the allotted timeout";
+        Self::new(504, "Timeout", message).detailed(Map::new())
+    }
+
+    /// Returns the error of a fault, with upstream's message for the code where there is one.
+    pub(crate) fn by_fault(code: u16, retry_after: Option<u32>) -> Self {
+        let error = match code {
+            404 => Self::new(404, "NotFound", "the object was not found, by a fault"),
+            410 => Self::expired_by_fault(),
+            429 => Self::new(429, "TooManyRequests", "Too many requests, please try again later."),
+            500 => Self::internal("error injected by a fault"),
+            503 => Self::new(503, "ServiceUnavailable", "the server is currently unable to handle the request"),
+            504 => Self::timed_out(),
+            _ => Self::new(code, "Unknown", "error injected by a fault"),
+        };
+        match retry_after {
+            Some(seconds) => error.retry_after(seconds),
+            None => error,
+        }
+    }
+
     /// Encodes the JSON body.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        StatusBody {
-            api_version: "v1",
-            metadata: StatusListMeta { continuation: self.continuation.as_deref() },
-            status: "Failure",
-            message: &self.message,
-            reason: self.reason,
-            details: self.details.as_deref(),
-            code: Some(self.code),
-        }
-        .encode()
+        let metadata = self.continuation.as_ref().map_or_else(|| json!({}), |token| json!({"continue": token}));
+        encode([
+            ("metadata", metadata),
+            ("status", json!("Failure")),
+            ("message", json!(self.message)),
+            ("reason", json!(self.reason)),
+            ("details", json!(self.details)),
+            ("code", json!(self.code)),
+        ])
     }
 }
 
 /// Returns the body of a successful delete that does not return the object.
 pub(crate) fn deleted(kind: &Kind, name: &str, uid: &str) -> Vec<u8> {
-    let details = Details { uid: uid.to_owned(), ..Details::about(kind, name) };
-    let details = Some(&details);
-    StatusBody { api_version: "v1", status: "Success", details, ..StatusBody::default() }.encode()
+    let mut details = details(&kind.group, &kind.plural, name);
+    details.insert("uid".to_owned(), json!(uid));
+    encode([("metadata", json!({})), ("status", json!("Success")), ("details", json!(details))])
+}
+
+/// Encodes a `Status` without empty fields, in the order of Go's encoding.
+fn encode<const N: usize>(fields: [(&str, Value); N]) -> Vec<u8> {
+    let given = fields.into_iter().filter(|(_, value)| !value.is_null() && *value != "");
+    let start = r#"{"kind":"Status","apiVersion":"v1""#.to_owned();
+    let body = given.fold(start, |body, (field, value)| format!("{body},\"{field}\":{value}"));
+    (body + "}").into_bytes()
 }

@@ -67,7 +67,7 @@ impl<'a> WriteTarget<'a> {
                 Err(_) => errors.invalid("metadata.resourceVersion", given, "must be an unsigned integer"),
             },
         }
-        Err(StatusError::invalid(self.kind, self.name, errors))
+        Err(StatusError::invalid(self.kind, self.name, &errors))
     }
 
     /// Returns 404: the object, or the subresource of an object without it, cannot be created by this write.

@@ -143,7 +143,7 @@ impl Query {
                 _ => {}
             }
         }
-        StatusError::check_options("ListOptions", errors)
+        StatusError::check_options("ListOptions", &errors)
     }
 }
 

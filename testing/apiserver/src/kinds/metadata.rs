@@ -53,7 +53,7 @@ pub(super) fn check(meta: &ObjectMeta, context: &Context<'_>, errors: FieldError
     if errors.is_empty() {
         return Ok(());
     }
-    Err(StatusError::invalid(context.kind, meta.name.as_deref().unwrap_or_default(), errors))
+    Err(StatusError::invalid(context.kind, meta.name.as_deref().unwrap_or_default(), &errors))
 }
 
 /// Prepares the metadata of an update: takes server-side fields from the stored object and checks immutable fields.

@@ -94,5 +94,5 @@ pub(crate) fn requested_replicas(scale: &Value) -> Result<i32, StatusError> {
     }
     let mut errors = FieldErrors::default();
     errors.invalid("spec.replicas", replicas, "must be greater than or equal to 0");
-    Err(StatusError::invalid(Kind::scale(), decoded.metadata.name.as_deref().unwrap_or_default(), errors))
+    Err(StatusError::invalid(Kind::scale(), decoded.metadata.name.as_deref().unwrap_or_default(), &errors))
 }
