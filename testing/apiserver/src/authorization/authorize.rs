@@ -66,5 +66,5 @@ fn allow_everything() -> Vec<PolicyRule> {
 fn decode_all<T: DeserializeOwned>(cluster: &Cluster, plural: &str) -> Vec<T> {
     let Some(kind) = cluster.kinds().find(GROUP, "v1", plural) else { return Vec::new() };
     let objects = cluster.list(kind, None);
-    objects.iter().filter_map(|object| serde_json::from_slice(&object.json).ok()).collect()
+    objects.iter().filter_map(|object| T::deserialize(&object.value()).ok()).collect()
 }

@@ -54,10 +54,7 @@ impl Cluster {
             let name = metadata_text(&body, "name").to_owned();
             self.mutate(AdmittedWrite::create(kind, namespace, &name), &mut body, options)?;
         }
-        let mut prepared = self.prepare(kind, namespace, options, |context| {
-            context.tracks = ownership.compares();
-            kind.rules.create(body, context)
-        })?;
+        let mut prepared = self.context(kind, namespace, options, ownership.compares()).create(body)?;
         ownership.finish(kind, &mut prepared);
         self.add(kind, namespace, prepared, options)
     }
@@ -71,7 +68,7 @@ impl Cluster {
         options: WriteOptions<'_>,
     ) -> Result<Arc<Stored>, StatusError> {
         self.check_namespace_accepts(kind, namespace, &body)?;
-        let prepared = self.prepare(kind, namespace, options, |context| kind.rules.load(body, context))?;
+        let prepared = self.context(kind, namespace, options, false).load(body)?;
         self.add(kind, namespace, prepared, options).map(|written| written.object)
     }
 
@@ -104,9 +101,7 @@ impl Cluster {
             attempts += 1;
             let base = prepared.metadata.generate_name.as_deref().unwrap_or_default();
             let another = names::generate(base, &mut self.rng);
-            if let Some(Value::Object(meta)) = prepared.object.get_mut("metadata") {
-                meta.insert("name".to_owned(), Value::String(another.clone()));
-            }
+            prepared.object["metadata"]["name"] = another.as_str().into();
             prepared.metadata.name = Some(another);
         }
         Ok(())

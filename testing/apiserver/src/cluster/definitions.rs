@@ -1,6 +1,7 @@
 //! Custom kinds, added and removed while the server runs.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use serde::Deserialize as _;
 
 use super::collection::Collection;
 use super::{Cluster, Stored};
@@ -44,6 +45,6 @@ impl Cluster {
 }
 
 fn decode(stored: &Stored) -> Option<CustomKind> {
-    let definition: CustomResourceDefinition = serde_json::from_slice(&stored.json).ok()?;
+    let definition = CustomResourceDefinition::deserialize(&stored.value()).ok()?;
     CustomKind::from_definition(&definition)
 }

@@ -127,7 +127,7 @@ impl Cluster {
         if let Value::Object(object) = &mut value {
             change(object);
         }
-        let mut prepared = kind.rules.touch(value, kind)?;
+        let mut prepared = kind.touch(value)?;
         Ok(self.store(kind, &mut prepared, Some(stored), write))
     }
 }
@@ -174,19 +174,17 @@ fn add_seconds(time: Timestamp, seconds: i64) -> Timestamp {
 }
 
 fn mark(object: &mut Map<String, Value>, at: Timestamp, grace: i64, generation: Option<i64>) {
-    let Some(Value::Object(meta)) = object.get_mut("metadata") else { return };
-    meta.insert("deletionTimestamp".to_owned(), Value::String(at.to_string()));
-    meta.insert("deletionGracePeriodSeconds".to_owned(), grace.into());
+    let meta = &mut object["metadata"];
+    meta["deletionTimestamp"] = at.to_string().into();
+    meta["deletionGracePeriodSeconds"] = grace.into();
     // As in upstream's `rest.BeforeDelete`: controllers must observe the deletion as a new generation.
     if let Some(generation) = generation.filter(|it| *it > 0) {
-        meta.insert("generation".to_owned(), (generation + 1).into());
+        meta["generation"] = (generation + 1).into();
     }
 }
 
 pub(super) fn set_finalizers(object: &mut Map<String, Value>, finalizers: &[String]) {
-    if let Some(Value::Object(meta)) = object.get_mut("metadata") {
-        meta.insert("finalizers".to_owned(), finalizers.into());
-    }
+    object["metadata"]["finalizers"] = finalizers.into();
 }
 
 fn check_preconditions(kind: &Kind, stored: &Stored, options: &DeleteOptions) -> Result<(), StatusError> {

@@ -18,7 +18,6 @@ mod ownership;
 mod page;
 mod patch;
 mod restore;
-mod scale;
 mod stored;
 mod target;
 mod update;

@@ -73,12 +73,8 @@ impl Cluster {
             return Ok(Deleted { object: Arc::clone(stored), removed: false });
         }
         let object = self.rewrite(kind, stored, write, |object| {
-            if let Some(Value::Object(meta)) = object.get_mut("metadata") {
-                meta.insert("deletionTimestamp".to_owned(), Value::String(write.now.to_string()));
-            }
-            if let Some(Value::Object(status)) = object.get_mut("status") {
-                status.insert("phase".to_owned(), Value::String("Terminating".to_owned()));
-            }
+            object["metadata"]["deletionTimestamp"] = write.now.to_string().into();
+            object["status"]["phase"] = "Terminating".into();
         })?;
         Ok(Deleted { object, removed: false })
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Stored;
 use crate::field::FieldErrors;
-use crate::kinds::{Kind, Part};
+use crate::kinds::{Kind, Part, requested_replicas};
 use crate::status::StatusError;
 
 /// Object, or part of it, that a write addresses.
@@ -68,6 +68,18 @@ impl<'a> WriteTarget<'a> {
             },
         }
         Err(StatusError::invalid(self.kind, self.name, &errors))
+    }
+
+    /// Returns a stored object with the replicas of a Scale, whose uid and version are preconditions.
+    pub(super) fn scaled(self, scale: &Value, mut object: Value) -> Result<Value, StatusError> {
+        self.kind.set_replicas(&mut object, requested_replicas(scale)?);
+        for field in ["uid", "resourceVersion"] {
+            let given = metadata_text(scale, field);
+            if !given.is_empty() {
+                object["metadata"][field] = given.into();
+            }
+        }
+        Ok(object)
     }
 
     /// Returns 404: the object, or the subresource of an object without it, cannot be created by this write.

@@ -81,10 +81,8 @@ impl Cluster {
         let write = AdmittedWrite { operation: Operation::Update, target, old: Some(&admission_old) };
         self.mutate(write, &mut body, options)?;
         target.check_version(&body, stored)?;
-        let mut prepared = self.prepare(kind, namespace, options, |context| {
-            context.tracks = ownership.compares();
-            kind.rules.update(old, body, part, context)
-        })?;
+        let context = self.context(kind, namespace, options, ownership.compares());
+        let mut prepared = context.update(old, body, part)?;
         ownership.finish(kind, &mut prepared);
         self.validate(write, Some(&prepared), options)?;
         let object = if ownership.is_unchanged(kind, stored, &mut prepared.object) {

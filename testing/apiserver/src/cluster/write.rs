@@ -27,22 +27,16 @@ impl Written {
 }
 
 impl Cluster {
-    /// Runs the rules of a kind with a [`Context`].
-    pub(super) fn prepare(
-        &mut self,
-        kind: &Kind,
-        namespace: &str,
+    /// Returns the context of the rules of a kind. `tracks` is whether a client owns what it changes.
+    pub(super) fn context<'a>(
+        &'a mut self,
+        kind: &'a Kind,
+        namespace: &'a str,
         options: WriteOptions<'_>,
-        rules: impl FnOnce(&mut Context<'_>) -> Result<Prepared, StatusError>,
-    ) -> Result<Prepared, StatusError> {
-        rules(&mut Context {
-            kind,
-            namespace: kind.namespaced.then_some(namespace),
-            now: options.now,
-            rng: &mut self.rng,
-            addresses: &self.addresses,
-            tracks: false,
-        })
+        tracks: bool,
+    ) -> Context<'a> {
+        let namespace = kind.namespaced.then_some(namespace);
+        Context { kind, namespace, now: options.now, rng: &mut self.rng, addresses: &self.addresses, tracks }
     }
 
     /// Stores a prepared object in place of `old`. With a dry run it only gets the version of `old`, if any.

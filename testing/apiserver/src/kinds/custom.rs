@@ -1,17 +1,16 @@
-//! Rules of custom kinds: the common rules for metadata, and the structural schema for the rest.
+//! Custom kinds, whose objects have the rules of their structural schema.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
-use super::rules::{Context, Part, Prepared, Rules};
+use super::rules::{Draft, Part, Write};
 use super::{CustomSchema, Kind, metadata, shape};
 use crate::custom_kind::CustomKind;
 use crate::field::FieldErrors;
 use crate::names::NameRule;
 use crate::schema::{ValidationRules, check_structure, prune};
 use crate::status::StatusError;
-
-pub(super) struct CustomRules;
 
 impl Kind {
     pub(crate) fn custom(index: usize, definition: &CustomKind) -> Self {
@@ -41,7 +40,9 @@ impl Kind {
                 schema: definition.whole_schema(),
                 rules: ValidationRules::of(&definition.schema),
             })),
-            rules: Box::new(CustomRules),
+            name_rule: NameRule::Subdomain,
+            decode,
+            add_schema: |_| {},
         }
     }
 }
@@ -61,22 +62,9 @@ impl Parts {
         content.remove("apiVersion");
         let metadata = match content.remove("metadata") {
             None | Some(Value::Null) => ObjectMeta::default(),
-            Some(value) => serde_json::from_value(value).map_err(|error| bad(&format!("metadata: {error}")))?,
+            Some(value) => ObjectMeta::deserialize(&value).map_err(|error| bad(&format!("metadata: {error}")))?,
         };
         Ok(Self { metadata, content })
-    }
-
-    fn prune_content(&mut self, kind: &Kind) {
-        let Some(schema) = kind.schema() else { return };
-        let mut content = Value::Object(std::mem::take(&mut self.content));
-        prune(&mut content, schema);
-        if let Value::Object(content) = content {
-            self.content = content;
-        }
-        // The schema may define defaults for fields that were removed above.
-        for name in ["kind", "apiVersion", "metadata"] {
-            self.content.remove(name);
-        }
     }
 
     /// Removes the status of a kind with the subresource, and returns it with its name.
@@ -84,99 +72,95 @@ impl Parts {
         if kind.has_status { self.content.remove_entry("status") } else { None }
     }
 
-    /// Returns the object with kind and apiVersion, as the schema describes it.
-    fn whole(&self, kind: &Kind) -> Result<Value, StatusError> {
-        let mut object = Self::encode(&self.metadata, self.content.clone())?;
-        object.insert("kind".to_owned(), Value::String(kind.name.clone()));
-        object.insert("apiVersion".to_owned(), Value::String(kind.api_version()));
-        Ok(Value::Object(object))
-    }
-
-    /// Validates an object by the schema of its kind, in upstream's order. `old` is the object that is updated.
-    fn validate(&self, old: Option<&Self>, kind: &Kind, errors: &mut FieldErrors) -> Result<(), StatusError> {
-        let Some(schema) = kind.schema() else { return Ok(()) };
-        let object = self.whole(kind)?;
-        check_structure(&object, schema, "", errors);
-        let Some(rules) = kind.custom.as_ref().and_then(|custom| custom.rules.as_ref()) else { return Ok(()) };
-        if errors.block_rules() {
-            errors.rules_skipped();
-        } else {
-            let old = old.map(|old| old.whole(kind)).transpose()?;
-            rules.check(&object, old.as_ref(), errors);
-        }
-        Ok(())
-    }
-
-    fn written(&self, context: &Context<'_>) -> Result<Option<Map<String, Value>>, StatusError> {
-        context.tracks.then(|| Self::encode(&self.metadata, self.content.clone())).transpose()
-    }
-
-    fn finish(self, generated_name: bool, written: Option<Map<String, Value>>) -> Result<Prepared, StatusError> {
-        let Self { metadata, content } = self;
-        let object = Self::encode(&metadata, content)?;
-        Ok(Prepared { object, metadata, allocations: Vec::new(), generated_name, written })
-    }
-
-    fn encode(metadata: &ObjectMeta, mut object: Map<String, Value>) -> Result<Map<String, Value>, StatusError> {
-        let mut meta = serde_json::to_value(metadata).map_err(|error| StatusError::internal(error.to_string()))?;
+    fn encode(&self) -> Result<Map<String, Value>, StatusError> {
+        let mut object = self.content.clone();
+        let mut meta =
+            serde_json::to_value(&self.metadata).map_err(|error| StatusError::internal(error.to_string()))?;
         if let Value::Object(meta) = &mut meta {
             shape::prune(meta);
         }
         object.insert("metadata".to_owned(), meta);
         Ok(object)
     }
+
+    /// Returns the object with kind and apiVersion, as the schema describes it.
+    fn whole(&self, kind: &Kind) -> Result<Value, StatusError> {
+        let mut object = self.encode()?;
+        object.insert("kind".to_owned(), Value::String(kind.name.clone()));
+        object.insert("apiVersion".to_owned(), Value::String(kind.api_version()));
+        Ok(Value::Object(object))
+    }
 }
 
-impl Rules for CustomRules {
-    fn create(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        let kind = context.kind;
-        let mut parts = Parts::of(body, kind)?;
-        metadata::prepare_create(&mut parts.metadata, context)?;
-        parts.prune_content(kind);
-        let written = parts.written(context)?;
-        parts.take_status(kind);
-        parts.metadata.generation = Some(1);
-        let generated_name = metadata::assign_identity(&mut parts.metadata, context);
-        let mut errors = FieldErrors::default();
-        metadata::validate(&parts.metadata, NameRule::Subdomain, &mut errors);
-        parts.validate(None, kind, &mut errors)?;
-        metadata::check(&parts.metadata, context, errors)?;
-        parts.finish(generated_name, written)
+/// [`Draft`] of a custom resource.
+struct Change<'a> {
+    kind: &'a Kind,
+    new: Parts,
+    old: Option<Parts>,
+}
+
+fn decode(kind: &Kind, old: Option<Value>, new: Value) -> Result<Box<dyn Draft + '_>, StatusError> {
+    let old = old.map(|old| Parts::of(old, kind)).transpose()?;
+    Ok(Box::new(Change { kind, new: Parts::of(new, kind)?, old }))
+}
+
+impl Draft for Change<'_> {
+    fn metadata(&mut self) -> (&mut ObjectMeta, Option<&ObjectMeta>) {
+        (&mut self.new.metadata, self.old.as_ref().map(|old| &old.metadata))
     }
 
-    fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        self.create(body, context)
+    /// Also removes unknown fields.
+    fn apply_defaults(&mut self) {
+        let Some(schema) = self.kind.schema() else { return };
+        let mut content = Value::Object(std::mem::take(&mut self.new.content));
+        prune(&mut content, schema);
+        if let Value::Object(content) = content {
+            self.new.content = content;
+        }
+        // The schema may define defaults for fields that the content does not have.
+        for name in ["kind", "apiVersion", "metadata"] {
+            self.new.content.remove(name);
+        }
     }
 
-    fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        let kind = context.kind;
-        let mut old = Parts::of(old, kind)?;
-        let mut parts = Parts::of(new, kind)?;
-        let mut errors = FieldErrors::default();
-        metadata::prepare_update(&mut parts.metadata, &old.metadata, &mut errors);
-        parts.prune_content(kind);
-        let written = parts.written(context)?;
-        let (old_status, mut status) = (old.take_status(kind), parts.take_status(kind));
-        if part == Part::Status {
+    fn prepare(&mut self, write: Write) {
+        let Self { kind, new, old } = self;
+        let mut status = new.take_status(kind);
+        let Some(old) = old else {
+            new.metadata.generation = Some(1);
+            return;
+        };
+        let old_status = old.take_status(kind);
+        if write == Write::Update(Part::Status) {
             // As upstream, only the status is written.
-            parts.content.clone_from(&old.content);
-            parts.metadata = old.metadata.clone();
-            parts.metadata.resource_version = None;
+            new.content.clone_from(&old.content);
+            new.metadata = old.metadata.clone();
+            new.metadata.resource_version = None;
         } else {
             status.clone_from(&old_status);
         }
-        metadata::count_generation(&mut parts.metadata, &old.metadata, parts.content != old.content);
-        parts.content.extend(status);
+        metadata::count_generation(&mut new.metadata, &old.metadata, new.content != old.content);
+        new.content.extend(status);
         old.content.extend(old_status);
-        metadata::validate_after_create(&parts.metadata, &mut errors);
-        parts.validate(Some(&old), kind, &mut errors)?;
-        metadata::check(&parts.metadata, context, errors)?;
-        parts.finish(false, written)
     }
 
-    fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError> {
-        let mut parts = Parts::of(object, kind)?;
-        parts.metadata.resource_version = None;
-        parts.finish(false, None)
+    /// Validates the object by the schema of its kind, in upstream's order.
+    fn validate(&self, _write: Write, errors: &mut FieldErrors) -> Result<(), StatusError> {
+        let Self { kind, new, old } = self;
+        let Some(schema) = kind.schema() else { return Ok(()) };
+        let object = new.whole(kind)?;
+        check_structure(&object, schema, "", errors);
+        let Some(rules) = kind.custom.as_ref().and_then(|custom| custom.rules.as_ref()) else { return Ok(()) };
+        if errors.block_rules() {
+            errors.rules_skipped();
+        } else {
+            let old = old.as_ref().map(|old| old.whole(kind)).transpose()?;
+            rules.check(&object, old.as_ref(), errors);
+        }
+        Ok(())
+    }
+
+    fn encode(&self) -> Result<Map<String, Value>, StatusError> {
+        self.new.encode()
     }
 }

@@ -69,25 +69,14 @@ impl Resource for events::v1::Event {
     }
 }
 
-/// Group of an Event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Group {
-    Core,
-    Events,
-}
+const EVENTS: &str = "events.k8s.io";
 
-impl Group {
-    /// Returns the group of a kind; `None` if it is not Event.
-    pub(crate) fn of(kind: &Kind) -> Option<Self> {
-        [Self::Core, Self::Events].into_iter().find(|it| kind.name == "Event" && kind.group == it.name())
-    }
-
-    pub(crate) fn other(self) -> Self {
-        if self == Self::Core { Self::Events } else { Self::Core }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        if self == Self::Core { "" } else { "events.k8s.io" }
+/// Returns the other group that serves the objects of a kind; `None` if it is not Event.
+pub(crate) fn other_group(kind: &Kind) -> Option<&'static str> {
+    match (kind.name.as_str(), kind.group.as_str()) {
+        ("Event", "") => Some(EVENTS),
+        ("Event", EVENTS) => Some(""),
+        _ => None,
     }
 }
 
@@ -102,12 +91,12 @@ const RENAMED: [(&str, &str); 7] = [
     ("reportingComponent", "reportingController"),
 ];
 
-/// Returns an Event of the other group as one of `group`, without kind and apiVersion.
-pub(crate) fn converted(mut object: Value, group: Group) -> Value {
+/// Returns an Event of the other group as one of `kind`, without kind and apiVersion.
+pub(crate) fn converted(mut object: Value, kind: &Kind) -> Value {
     if let Value::Object(fields) = &mut object {
         fields.retain(|field, _| field != "kind" && field != "apiVersion");
         for (core, events) in RENAMED {
-            let (from, to) = if group == Group::Core { (events, core) } else { (core, events) };
+            let (from, to) = if kind.group == EVENTS { (core, events) } else { (events, core) };
             if let Some(value) = fields.remove(from) {
                 fields.insert(to.to_owned(), value);
             }

@@ -1,10 +1,11 @@
 //! Object metadata: defaults, server-side fields and validation, as upstream's `rest.BeforeCreate` and
 //! `rest.BeforeUpdate`.
 
+use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use rand::RngExt as _;
+use rand::rngs::StdRng;
 
-use super::rules::Context;
 use crate::field::FieldErrors;
 use crate::names::{self, NameRule, check_annotations, check_labels, check_qualified_name};
 use crate::status::StatusError;
@@ -12,7 +13,7 @@ use crate::status::StatusError;
 /// Prepares the metadata of a create: sets the namespace of the path and clears the fields that clients cannot set.
 /// Fails with 500 if the object has a resource version (as upstream), 400 if its namespace differs from that of the
 /// path.
-pub(super) fn prepare_create(meta: &mut ObjectMeta, context: &Context<'_>) -> Result<(), StatusError> {
+pub(super) fn prepare_create(meta: &mut ObjectMeta, namespace: Option<&str>) -> Result<(), StatusError> {
     if meta.resource_version.as_deref().is_some_and(|version| !matches!(version, "" | "0")) {
         return Err(StatusError::untyped("resourceVersion should not be set on objects to be created"));
     }
@@ -21,39 +22,25 @@ pub(super) fn prepare_create(meta: &mut ObjectMeta, context: &Context<'_>) -> Re
     meta.deletion_timestamp = None;
     meta.deletion_grace_period_seconds = None;
     meta.generation = None;
-    match (context.namespace, meta.namespace.as_deref()) {
-        (Some(namespace), Some(given)) if namespace != given => Err(StatusError::other_namespace()),
-        (Some(namespace), _) => {
-            meta.namespace = Some(namespace.to_owned());
-            Ok(())
-        }
-        // As upstream, a namespace on a cluster-scoped object is dropped.
-        (None, _) => {
-            meta.namespace = None;
-            Ok(())
-        }
+    if meta.namespace.as_deref().is_some_and(|given| namespace.is_some_and(|namespace| namespace != given)) {
+        return Err(StatusError::other_namespace());
     }
+    // As upstream, a namespace on a cluster-scoped object is dropped.
+    meta.namespace = namespace.map(str::to_owned);
+    Ok(())
 }
 
 /// Sets creation time, uid and, if only `generateName` is given, a name. Returns whether the name was generated.
-pub(super) fn assign_identity(meta: &mut ObjectMeta, context: &mut Context<'_>) -> bool {
-    meta.creation_timestamp = Some(Time(context.now));
-    meta.uid = Some(uuid::Builder::from_random_bytes(context.rng.random()).into_uuid().to_string());
+pub(super) fn assign_identity(meta: &mut ObjectMeta, now: Timestamp, rng: &mut StdRng) -> bool {
+    meta.creation_timestamp = Some(Time(now));
+    meta.uid = Some(uuid::Builder::from_random_bytes(rng.random()).into_uuid().to_string());
     match (&meta.name, &meta.generate_name) {
         (None, Some(base)) => {
-            meta.name = Some(names::generate(base, context.rng));
+            meta.name = Some(names::generate(base, rng));
             true
         }
         _ => false,
     }
-}
-
-/// Returns an error if `errors` is not empty. Fails with 422 with one cause for each field error.
-pub(super) fn check(meta: &ObjectMeta, context: &Context<'_>, errors: FieldErrors) -> Result<(), StatusError> {
-    if errors.is_empty() {
-        return Ok(());
-    }
-    Err(StatusError::invalid(context.kind, meta.name.as_deref().unwrap_or_default(), &errors))
 }
 
 /// Prepares the metadata of an update: takes server-side fields from the stored object and checks immutable fields.

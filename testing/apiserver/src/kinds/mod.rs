@@ -17,7 +17,6 @@ mod rbac;
 mod resource;
 mod rules;
 mod scale;
-mod secret;
 mod service;
 mod service_families;
 mod service_ports;
@@ -29,16 +28,19 @@ mod workloads;
 
 use std::sync::Arc;
 
+use k8s_openapi::schemars::SchemaGenerator;
 use serde_json::{Map, Value};
 
 use crate::custom_kind::CustomKind;
+use crate::names::NameRule;
 use crate::schema::{Node, ValidationRules, builtin};
 
 pub(crate) use endpoints::PROTOCOLS;
 pub(crate) use endpointslice::ADDRESS_TYPES;
 pub(crate) use namespace::FINALIZER as NAMESPACE_FINALIZER;
 use resource::Resource;
-pub(crate) use rules::{Context, Part, Prepared, Rules};
+use rules::Decode;
+pub(crate) use rules::{Context, Part, Prepared};
 pub(crate) use scale::requested_replicas;
 pub(crate) use service_validation::TRAFFIC_POLICIES;
 pub(crate) use table::KindTable;
@@ -79,7 +81,11 @@ pub(crate) struct Kind {
     /// Name of the schema in OpenAPI documents.
     pub(crate) schema_name: String,
     pub(crate) custom: Option<Box<CustomSchema>>,
-    pub(crate) rules: Box<dyn Rules>,
+    /// Syntax of the names of its objects.
+    name_rule: NameRule,
+    decode: Decode,
+    /// Adds the schema of the type and those that it refers to. A custom kind has a schema of its own.
+    pub(crate) add_schema: fn(&mut SchemaGenerator),
 }
 
 /// What the definition of a custom kind says.

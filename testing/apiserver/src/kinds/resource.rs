@@ -1,15 +1,13 @@
-//! The rules of kinds: the hooks that a kind implements, and the sequence in which creates and updates call them.
-
-use std::marker::PhantomData;
+//! The built-in kinds: the hooks that each implements, and their calls.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use k8s_openapi::schemars::{JsonSchema, SchemaGenerator};
+use k8s_openapi::schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::rules::{Context, Part, Prepared, Rules};
-use super::{Kind, metadata, shape, times};
+use super::rules::{Context, Draft, Part, Write};
+use super::{Kind, shape, times};
 use crate::field::FieldErrors;
 use crate::names::NameRule;
 use crate::protobuf;
@@ -17,7 +15,7 @@ use crate::service_addresses::Allocation;
 use crate::status::StatusError;
 
 /// Storage rules of one kind. The hooks correspond to those of upstream's registry strategies (`RESTCreateStrategy`,
-/// `RESTUpdateStrategy`); [`Typed`] calls them.
+/// `RESTUpdateStrategy`); [`Change`] calls them.
 pub(crate) trait Resource:
     k8s_openapi::Metadata<Ty = ObjectMeta> + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static
 {
@@ -72,11 +70,8 @@ pub(super) fn or(field: &mut Option<String>, default: &str) {
     }
 }
 
-/// [`Rules`] of a [`Resource`].
-pub(crate) struct Typed<T>(PhantomData<fn() -> T>);
-
-/// Constructors of the built-in kinds.
 impl Kind {
+    /// Returns a kind of `k8s-openapi`.
     pub(super) fn builtin<T: Resource>(short_names: &[&str]) -> Self {
         let mut blank = Map::new();
         T::shape(&mut blank);
@@ -101,121 +96,82 @@ impl Kind {
             selectable: T::SELECTABLE.iter().map(|&path| path.into()).collect(),
             schema_name: T::schema_name().into_owned(),
             custom: None,
-            rules: Box::new(Typed::<T>::new()),
+            name_rule: T::NAME_RULE,
+            decode: decode::<T>,
+            add_schema: |generator| drop(generator.subschema_for::<T>()),
         }
     }
 }
 
-impl<T: Resource> Typed<T> {
-    pub(crate) fn new() -> Self {
-        Self(PhantomData)
-    }
+/// [`Draft`] of a [`Resource`].
+struct Change<'a, T> {
+    kind: &'a Kind,
+    new: T,
+    old: Option<T>,
+}
 
-    fn decode(mut body: Value, kind: &Kind) -> Result<T, StatusError> {
+fn decode<T: Resource>(kind: &Kind, old: Option<Value>, new: Value) -> Result<Box<dyn Draft + '_>, StatusError> {
+    let decode = |mut body: Value| {
         let unreadable = |why: String| StatusError::undecodable(kind, &why);
         if let Value::Object(body) = &mut body {
             protobuf::omit_zero_values(T::API_VERSION, T::KIND, body);
         }
         times::normalize(&mut body, kind.schema()).map_err(unreadable)?;
         T::deserialize(&body).map_err(|error| unreadable(error.to_string()))
+    };
+    let old = old.map(decode).transpose()?;
+    Ok(Box::new(Change { kind, new: decode(new)?, old }))
+}
+
+impl<T: Resource> Draft for Change<'_, T> {
+    fn metadata(&mut self) -> (&mut ObjectMeta, Option<&ObjectMeta>) {
+        (self.new.metadata_mut(), self.old.as_ref().map(T::metadata))
     }
 
-    fn decode_stored(mut stored: Value, kind: &Kind) -> Result<T, StatusError> {
-        let unreadable = |why: String| StatusError::internal(format!("stored {} cannot be decoded: {why}", kind.name));
-        times::normalize(&mut stored, kind.schema()).map_err(unreadable)?;
-        T::deserialize(&stored).map_err(|error| unreadable(error.to_string()))
+    fn apply_defaults(&mut self) {
+        self.new.apply_defaults();
     }
 
-    fn add(
-        body: Value,
-        context: &mut Context<'_>,
-        prepare: impl FnOnce(&mut T),
-        validate: impl FnOnce(&T, &mut FieldErrors),
-    ) -> Result<Prepared, StatusError> {
-        let mut object = Self::decode(body, context.kind)?;
-        metadata::prepare_create(object.metadata_mut(), context)?;
-        let generated_name = metadata::assign_identity(object.metadata_mut(), context);
-        object.apply_defaults();
-        let written = Self::written(&object, context)?;
-        prepare(&mut object);
-
-        let mut errors = FieldErrors::default();
-        metadata::validate(object.metadata(), T::NAME_RULE, &mut errors);
-        validate(&object, &mut errors);
-        if errors.is_empty() {
-            object.allocate(None, context, &mut errors);
+    fn prepare(&mut self, write: Write) {
+        match (write, &self.old) {
+            (Write::Load, _) => self.new.prepare_load(),
+            (Write::Update(Part::Status), Some(old)) => self.new.prepare_status_update(old),
+            (Write::Update(_), Some(old)) => self.new.prepare_update(old),
+            (Write::Create | Write::Update(_), _) => self.new.prepare_create(),
         }
-        metadata::check(object.metadata(), context, errors)?;
-        Ok(Prepared { written, ..Self::finish(&object, context.kind, generated_name)? })
     }
 
-    fn written(object: &T, context: &Context<'_>) -> Result<Option<Map<String, Value>>, StatusError> {
-        context.tracks.then(|| Self::encode(object, context.kind)).transpose()
+    fn validate(&self, write: Write, errors: &mut FieldErrors) -> Result<(), StatusError> {
+        match &self.old {
+            Some(old) => {
+                self.new.validate_over(old, errors);
+                self.new.validate_update(old, errors);
+            }
+            // An earlier version of the API server may have accepted it.
+            None if write == Write::Load => self.new.validate_over(&self.new, errors),
+            None => self.new.validate(errors),
+        }
+        Ok(())
     }
 
-    fn finish(object: &T, kind: &Kind, generated_name: bool) -> Result<Prepared, StatusError> {
-        Ok(Prepared {
-            object: Self::encode(object, kind)?,
-            allocations: object.allocations(),
-            metadata: object.metadata().clone(),
-            generated_name,
-            written: None,
-        })
+    fn allocate(&mut self, context: &mut Context<'_>, errors: &mut FieldErrors) {
+        self.new.allocate(self.old.as_ref(), context, errors);
     }
 
-    /// Encodes an object as Go does, without kind and apiVersion.
-    fn encode(object: &T, kind: &Kind) -> Result<Map<String, Value>, StatusError> {
-        let value = serde_json::to_value(object).map_err(|error| StatusError::internal(error.to_string()))?;
+    fn allocations(&self) -> Vec<Allocation> {
+        self.new.allocations()
+    }
+
+    fn encode(&self) -> Result<Map<String, Value>, StatusError> {
+        let value = serde_json::to_value(&self.new).map_err(|error| StatusError::internal(error.to_string()))?;
         let Value::Object(mut map) = value else {
             return Err(StatusError::internal("an object is not encoded as a JSON object"));
         };
-        times::restore(&mut map, kind.schema());
+        times::restore(&mut map, self.kind.schema());
         map.remove("kind");
         map.remove("apiVersion");
         shape::prune(&mut map);
         T::shape(&mut map);
         Ok(map)
-    }
-}
-
-impl<T: Resource> Rules for Typed<T> {
-    fn create(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        Self::add(body, context, T::prepare_create, T::validate)
-    }
-
-    fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        // An earlier version of the API server may have accepted it.
-        Self::add(body, context, T::prepare_load, |object, errors| object.validate_over(object, errors))
-    }
-
-    fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        let old = Self::decode_stored(old, context.kind)?;
-        let mut object = Self::decode(new, context.kind)?;
-        let mut errors = FieldErrors::default();
-        metadata::prepare_update(object.metadata_mut(), old.metadata(), &mut errors);
-        object.apply_defaults();
-        let written = Self::written(&object, context)?;
-        match part {
-            Part::Main | Part::Scale => object.prepare_update(&old),
-            Part::Status => object.prepare_status_update(&old),
-        }
-        metadata::validate_after_create(object.metadata(), &mut errors);
-        object.validate_over(&old, &mut errors);
-        object.validate_update(&old, &mut errors);
-        if errors.is_empty() {
-            object.allocate(Some(&old), context, &mut errors);
-        }
-        metadata::check(object.metadata(), context, errors)?;
-        Ok(Prepared { written, ..Self::finish(&object, context.kind, false)? })
-    }
-
-    fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError> {
-        let mut object = Self::decode_stored(object, kind)?;
-        object.metadata_mut().resource_version = None;
-        Self::finish(&object, kind, false)
-    }
-
-    fn add_schema(&self, generator: &mut SchemaGenerator) {
-        generator.subschema_for::<T>();
     }
 }

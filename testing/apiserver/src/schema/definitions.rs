@@ -27,7 +27,7 @@ fn make() -> Map<String, Value> {
     let roots: Vec<&Kind> = kinds.all().iter().map(Arc::as_ref).chain([Kind::scale()]).collect();
     let mut generator = SchemaSettings::openapi3().into_generator();
     for kind in &roots {
-        kind.rules.add_schema(&mut generator);
+        (kind.add_schema)(&mut generator);
     }
     let mut schemas: Map<String, Value> = generator.take_definitions(true).into_iter().collect();
     for kind in roots {
