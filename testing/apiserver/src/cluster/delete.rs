@@ -54,18 +54,13 @@ impl Cluster {
             return self.delete_namespace(kind, &stored, write);
         }
         let mut lifecycle = stored.lifecycle.clone();
-        let waits =
-            options.foreground && self.config.garbage_collection && self.dependencies.has_dependents(&stored.uid);
+        let waits = options.foreground && self.config.garbage_collection && self.has_dependents(&stored.uid);
         if waits && !lifecycle.finalizers.iter().any(|it| it == FOREGROUND) {
             lifecycle.finalizers.push(FOREGROUND.to_owned());
         }
         let supported = kind.has_grace.then(|| grace_of(&stored.value(), options.grace_period_seconds));
         let effect = delete_effect(&lifecycle, supported, options.grace_period_seconds, write.now);
-        let deleted = self.apply_effect(kind, &stored, &lifecycle, &effect, write)?;
-        if waits && !deleted.removed && !write.dry_run {
-            self.dependencies.waits(kind.index, &deleted.object);
-        }
-        Ok(deleted)
+        self.apply_effect(kind, &stored, &lifecycle, &effect, write)
     }
 
     fn apply_effect(

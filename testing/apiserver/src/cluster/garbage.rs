@@ -3,14 +3,12 @@
 //! In a real cluster a controller does this some time after the write. Here it is part of the write that causes it,
 //! and off by default, see [`Config::garbage_collection`](crate::Config::garbage_collection).
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde::Deserialize;
 
 use super::delete::set_finalizers;
-use super::stored::Key;
 use super::{Cluster, DeleteOptions, Stored, WriteOptions};
 use crate::kinds::Kind;
 use crate::status::StatusError;
@@ -18,87 +16,56 @@ use crate::status::StatusError;
 /// Finalizer of an object that is deleted after its dependents.
 pub(super) const FOREGROUND: &str = "foregroundDeletion";
 
-/// Reference to an object: index of its kind, and its key.
-type ObjectRef = (usize, Key);
-
-/// Graph of owner references, and the objects whose owners are to be looked up.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Dependencies {
-    /// Dependents by the uid of the owner.
-    dependents: BTreeMap<Box<str>, BTreeSet<ObjectRef>>,
-    /// Owners in foreground deletion, by uid.
-    waiting: BTreeMap<Box<str>, ObjectRef>,
-    to_check: BTreeSet<ObjectRef>,
-}
-
-impl Dependencies {
-    /// Records that an object was stored in place of `previous`.
-    pub(super) fn stored(&mut self, index: usize, object: &Stored, previous: Option<&Stored>) {
+impl Cluster {
+    /// Records that an object was stored in place of `previous`, if its owners or its dependents are to be checked.
+    pub(super) fn owners_changed(&mut self, object: &Stored, previous: Option<&Stored>) {
         let before = previous.map(|previous| &*previous.owners).unwrap_or_default();
-        if *before == *object.owners {
-            return;
+        if *before != *object.owners || is_deleted_last(object) {
+            self.unsettled.insert(object.uid.clone());
+            self.unsettled.extend(before.iter().cloned());
         }
-        let object_ref = (index, object.key());
-        self.forget(&object_ref, before);
-        for uid in &object.owners {
-            self.dependents.entry(uid.clone()).or_default().insert(object_ref.clone());
-        }
-        self.to_check.insert(object_ref);
     }
 
-    pub(super) fn removed(&mut self, index: usize, object: &Stored) {
-        self.forget(&(index, object.key()), &object.owners);
-        self.waiting.remove(&object.uid);
-        self.check_dependents_of(&object.uid);
+    /// Records that an object was removed.
+    pub(super) fn owner_removed(&mut self, object: &Stored) {
+        self.unsettled.insert(object.uid.clone());
+        self.unsettled.extend(object.owners.iter().cloned());
     }
 
-    /// Records that an owner is deleted after its dependents.
-    pub(super) fn waits(&mut self, index: usize, owner: &Stored) {
-        self.waiting.insert(owner.uid.clone(), (index, owner.key()));
-        self.check_dependents_of(&owner.uid);
-    }
-
-    pub(super) fn has_dependents(&self, uid: &str) -> bool {
-        self.dependents.contains_key(uid)
-    }
-
-    fn check_dependents_of(&mut self, uid: &str) {
-        self.to_check.extend(self.dependents.get(uid).into_iter().flatten().cloned());
-    }
-
-    fn forget(&mut self, object_ref: &ObjectRef, owners: &[Box<str>]) {
-        for uid in owners {
-            if let Some(dependents) = self.dependents.get_mut(uid) {
-                dependents.remove(object_ref);
-                if dependents.is_empty() {
-                    self.dependents.remove(uid);
-                    self.to_check.extend(self.waiting.get(uid).cloned());
+    /// Checks the objects that recorded changes concern, and those that these checks change, until none is left. An
+    /// object that cannot be deleted is kept.
+    pub(crate) fn collect_garbage(&mut self, write: WriteOptions<'_>) {
+        while !self.unsettled.is_empty() {
+            let uids = std::mem::take(&mut self.unsettled);
+            let concerns = |it: &Stored| uids.contains(&it.uid) || it.owners.iter().any(|uid| uids.contains(uid));
+            for (kind, object) in self.objects_where(concerns) {
+                if let Err(error) = self.check_owners(&kind, &object, write) {
+                    tracing::warn!(%error, "garbage collection failed; an object without owner remains");
                 }
             }
         }
     }
-}
 
-impl Cluster {
-    /// Checks the objects whose owners have changed, and those that these checks change, until none is left. An object that
-    /// cannot be deleted is kept.
-    pub(crate) fn collect_garbage(&mut self, write: WriteOptions<'_>) {
-        while let Some(object_ref) = self.dependencies.to_check.pop_first() {
-            if let Err(error) = self.check_owners(&object_ref, write) {
-                tracing::warn!(%error, "garbage collection failed; an object without owner remains");
-            }
-        }
+    fn objects_where(&self, condition: impl Fn(&Stored) -> bool) -> Vec<(Arc<Kind>, Arc<Stored>)> {
+        let of_kind = |kind: &Arc<Kind>| {
+            let all = self.collections[kind.index].iter_after(None, None).filter(|object| condition(object));
+            all.map(|object| (Arc::clone(kind), Arc::clone(object))).collect::<Vec<_>>()
+        };
+        self.kinds.all().iter().flat_map(of_kind).collect()
+    }
+
+    pub(super) fn has_dependents(&self, uid: &str) -> bool {
+        !self.objects_where(|object| object.owners.iter().any(|owner| **owner == *uid)).is_empty()
     }
 
     /// Deletes an object if it has owners and none of them exists.
-    fn check_owners(&mut self, (index, key): &ObjectRef, write: WriteOptions<'_>) -> Result<(), StatusError> {
-        let Some(kind) = self.kinds.all().iter().find(|kind| kind.index == *index).cloned() else { return Ok(()) };
-        let Some(stored) = self.find(&kind, &key.0, &key.1) else { return Ok(()) };
-        if self.dependencies.waiting.contains_key(&stored.uid) {
-            return if self.dependencies.has_dependents(&stored.uid) {
+    fn check_owners(&mut self, kind: &Kind, found: &Stored, write: WriteOptions<'_>) -> Result<(), StatusError> {
+        let Some(stored) = self.find(kind, &found.namespace, &found.name) else { return Ok(()) };
+        if is_deleted_last(&stored) {
+            return if self.has_dependents(&stored.uid) {
                 Ok(())
             } else {
-                self.finish_foreground_deletion(&kind, &stored, write)
+                self.finish_foreground_deletion(kind, &stored, write)
             };
         }
         // As upstream, events are never collected.
@@ -111,7 +78,7 @@ impl Cluster {
         if owners.iter().any(|owner| self.may_exist(&stored, owner)) {
             return Ok(());
         }
-        self.delete(&kind, &stored.namespace, &stored.name, &DeleteOptions::default(), write).map(drop)
+        self.delete(kind, &stored.namespace, &stored.name, &DeleteOptions::default(), write).map(drop)
     }
 
     /// Removes an object whose dependents are gone, or at least its finalizer.
@@ -134,11 +101,15 @@ impl Cluster {
     fn may_exist(&self, dependent: &Stored, reference: &OwnerReference) -> bool {
         let names = |kind: &&Arc<Kind>| kind.name == reference.kind && kind.api_version() == reference.api_version;
         let Some(kind) = self.kinds.all().iter().find(names) else { return true };
-        if self.dependencies.waiting.contains_key(reference.uid.as_str()) {
-            return false;
-        }
         let namespace = if kind.namespaced { &*dependent.namespace } else { "" };
+        let is_owner = |found: &Stored| *found.uid == *reference.uid && !is_deleted_last(found);
         kind.namespaced && namespace.is_empty()
-            || self.find(kind, namespace, &reference.name).is_some_and(|owner| *owner.uid == *reference.uid)
+            || self.find(kind, namespace, &reference.name).is_some_and(|found| is_owner(&found))
     }
+}
+
+/// Returns whether an object is in foreground deletion.
+fn is_deleted_last(object: &Stored) -> bool {
+    let lifecycle = &object.lifecycle;
+    lifecycle.deletion_timestamp.is_some() && lifecycle.finalizers.iter().any(|it| it == FOREGROUND)
 }

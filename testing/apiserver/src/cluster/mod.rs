@@ -33,7 +33,6 @@ use collection::Collection;
 pub(crate) use collection::{Change, ChangeKind};
 pub(crate) use delete::Deleted;
 pub(crate) use field_validation::FieldValidation;
-use garbage::Dependencies;
 pub(crate) use options::{DeleteOptions, MAX_MANAGER_LENGTH, WriteOptions};
 pub(crate) use page::{Page, PageRequest, TooOld};
 pub(crate) use patch::Patch;
@@ -58,7 +57,8 @@ pub(crate) struct Cluster {
     addresses: ServiceAddresses,
     rng: StdRng,
     config: Config,
-    dependencies: Dependencies,
+    /// Uids of the owners and dependents that garbage collection has to check.
+    unsettled: BTreeSet<Box<str>>,
     admission: AdmissionRules,
     /// Derived from the stored roles and bindings when it is needed.
     policy: OnceLock<Policy>,
@@ -87,7 +87,7 @@ impl Cluster {
             addresses: ServiceAddresses::default(),
             rng,
             config,
-            dependencies: Dependencies::default(),
+            unsettled: BTreeSet::new(),
             admission: AdmissionRules::default(),
             policy: OnceLock::new(),
             emptied_namespaces: BTreeSet::new(),
@@ -179,7 +179,7 @@ impl Cluster {
         self.addresses.replace(previous.as_ref().map_or(&[], |previous| &previous.allocations), &object.allocations);
         let object = Arc::new(object);
         if self.config.garbage_collection {
-            self.dependencies.stored(kind.index, &object, previous.as_deref());
+            self.owners_changed(&object, previous.as_deref());
         }
         self.collections[kind.index].put(Arc::clone(&object), self.config.watch_history);
         self.touch(kind);
@@ -198,7 +198,7 @@ impl Cluster {
         self.touch(kind);
         self.remove_copy(kind, &last);
         if self.config.garbage_collection {
-            self.dependencies.removed(kind.index, &last);
+            self.owner_removed(&last);
         }
         if kind.namespaced {
             self.finish_namespace(&last.namespace);

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::Cluster;
 use super::collection::{Collection, Objects};
-use super::garbage::Dependencies;
 use crate::kinds::KindTable;
 use crate::service_addresses::ServiceAddresses;
 
@@ -16,7 +15,6 @@ pub(crate) struct StoreState {
     /// Revision from which a restored store continues.
     pub(crate) revision: u64,
     addresses: ServiceAddresses,
-    dependencies: Dependencies,
     emptied_namespaces: BTreeSet<Box<str>>,
 }
 
@@ -28,7 +26,6 @@ impl Cluster {
             objects: self.collections.iter().map(|collection| collection.objects().clone()).collect(),
             revision: self.revision,
             addresses: self.addresses.clone(),
-            dependencies: self.dependencies.clone(),
             emptied_namespaces: self.emptied_namespaces.clone(),
         }
     }
@@ -36,7 +33,7 @@ impl Cluster {
     /// Restores an earlier state. Later revisions are assigned a second time, and the history is empty, as in an API
     /// server that starts on a restored etcd.
     pub(crate) fn restore(&mut self, state: StoreState) {
-        let StoreState { kinds, objects, revision, addresses, dependencies, emptied_namespaces } = state;
+        let StoreState { kinds, objects, revision, addresses, emptied_namespaces } = state;
         let kind_count = self.collections.len();
         self.collections = objects.into_iter().map(|objects| Collection::restored(objects, revision)).collect();
         // A kind defined since the snapshot keeps its index, so that no later kind gets the same one.
@@ -47,7 +44,6 @@ impl Cluster {
         self.revision = revision;
         self.policy.take();
         self.addresses = addresses;
-        self.dependencies = dependencies;
         self.emptied_namespaces = emptied_namespaces;
         self.touched = (0..self.collections.len()).collect();
     }
