@@ -6,9 +6,7 @@ use http::Method;
 use kube_dev_apiserver::{Config, Denial, Fault, On, Operation};
 use serde_json::{Value, json};
 
-use super::client::{CONFIG_MAPS, TestApi};
-
-const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+use super::client::{CONFIG_MAPS, SLICES, TestApi};
 
 fn slice(name: &str) -> Value {
     json!({"metadata": {"name": name}, "addressType": "IPv4", "ports": [],

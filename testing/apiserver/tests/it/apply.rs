@@ -5,9 +5,7 @@ use kube_dev_apiserver::{Config, CustomKind, FieldTracking};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{CONFIG_MAPS, Events, TestApi, answer};
-
-const SERVICES: &str = "/api/v1/namespaces/default/services";
+use super::client::{CONFIG_MAPS, Events, SERVICES, TestApi, answer};
 
 async fn apply(api: &TestApi, path: &str, manager: &str, config: &Value) -> (u16, Value) {
     let path = format!("{path}{}fieldManager={manager}", if path.contains('?') { '&' } else { '?' });

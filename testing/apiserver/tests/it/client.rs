@@ -10,13 +10,15 @@ use hyper_util::client::legacy::Client as Http;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use kube_dev_apiserver::{Config, Server};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Time after which a wait fails. Only a hang reaches it, on any machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(300);
 
 pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
 pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
+pub(crate) const SERVICES: &str = "/api/v1/namespaces/default/services";
+pub(crate) const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 
 /// A server and an HTTP client for it.
 pub(crate) struct TestApi {
@@ -111,6 +113,10 @@ impl TestApi {
         assert_eq!(response.status(), 200);
         Events::of(response)
     }
+}
+
+pub(crate) fn named(name: &str) -> Value {
+    json!({"metadata": {"name": name}})
 }
 
 /// Returns status code and body of a response: JSON, or plain text as a string.

@@ -7,11 +7,7 @@ use kube_dev_apiserver::{Config, End, Fault, History, LoggedRequest, On};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{CONFIG_MAPS, TestApi, answer};
-
-fn named(name: &str) -> Value {
-    json!({"metadata": {"name": name}})
-}
+use super::client::{CONFIG_MAPS, TestApi, answer, named};
 
 #[rstest]
 #[case(Fault::expired(), 410, "Expired", None)]

@@ -5,9 +5,8 @@ use kube_dev_apiserver::Config;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{TestApi, answer};
+use super::client::{SERVICES, TestApi, answer};
 
-const SERVICES: &str = "/api/v1/namespaces/default/services";
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 const JSON: &str = "application/json-patch+json";

@@ -6,10 +6,9 @@ use kube_dev_apiserver::{Config, CustomKind, End, Fault};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{PODS, TestApi, answer};
+use super::client::{PODS, SERVICES, TestApi, answer};
 use super::encoded;
 
-const SERVICES: &str = "/api/v1/namespaces/default/services";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 const BOTH: &str = "application/vnd.kubernetes.protobuf,application/json";
 

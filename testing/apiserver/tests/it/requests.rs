@@ -8,10 +8,8 @@ use kube_dev_apiserver::{Config, On, Server, StartError};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{CONFIG_MAPS, PODS, TestApi, answer};
+use super::client::{CONFIG_MAPS, PODS, SERVICES, SLICES, TestApi, answer};
 
-const SERVICES: &str = "/api/v1/namespaces/default/services";
-const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 const WEB: &str = r#"{"metadata":{"name":"web"},"spec":{"ports":[{"port":80}]}}"#;
 
 fn pod(name: &str, labels: &Value) -> Value {
@@ -135,6 +133,25 @@ async fn media_types_and_malformed_bodies() {
     assert_eq!(api.send(Method::POST, CONFIG_MAPS, "application/json", huge).await.status(), 413);
     let patch = api.send(Method::PATCH, &format!("{CONFIG_MAPS}/a"), "text/plain", "{}".to_owned()).await;
     assert_eq!(patch.status(), 415);
+}
+
+#[tokio::test]
+async fn paths_without_a_resource() {
+    let api = TestApi::start(Config::default()).await;
+    for (method, path, code) in [
+        (Method::GET, "/", 200),
+        (Method::GET, "/apis/discovery.k8s.io", 200),
+        (Method::GET, "/apis/example.com", 404),
+        (Method::GET, "/apis/discovery.k8s.io/v2", 404),
+        (Method::GET, "/openapi/v3/apis/discovery.k8s.io/v1", 200),
+        (Method::GET, "/other", 404),
+        (Method::GET, "/api/v1/pods/a/b/c/d", 404),
+        (Method::GET, "/api/v1/pods/%ff", 404),
+        (Method::POST, "/version", 405),
+        (Method::POST, "/other", 404),
+    ] {
+        assert_eq!(api.json(method, path, &Value::Null).await.0, code, "{path}");
+    }
 }
 
 #[tokio::test]

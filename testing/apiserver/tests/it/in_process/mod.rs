@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tower::ServiceExt as _;
 
-use super::client::{CONFIG_MAPS, PODS, TestApi};
+use super::client::{CONFIG_MAPS, PODS, TestApi, named};
 
 const NODES: &str = "/api/v1/nodes";
 
@@ -43,10 +43,6 @@ async fn json(service: &InProcess, method: Method, path: &str, body: &Value) -> 
     let code = response.status().as_u16();
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
     (code, serde_json::from_slice(&bytes).unwrap())
-}
-
-fn named(name: &str) -> Value {
-    json!({"metadata": {"name": name}})
 }
 
 #[tokio::test(start_paused = true)]

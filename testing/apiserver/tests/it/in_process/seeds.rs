@@ -13,9 +13,9 @@ use tokio::time::Instant;
 use tower::ServiceExt as _;
 
 use super::{CONFIG_MAPS, InProcess, PODS, request, send};
+use crate::client::SERVICES;
 
 const NAMESPACES: &str = "/api/v1/namespaces";
-const SERVICES: &str = "/api/v1/namespaces/default/services";
 
 /// Lines of all responses, in order of arrival.
 type Record = Arc<Mutex<Vec<String>>>;
