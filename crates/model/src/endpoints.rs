@@ -21,6 +21,10 @@ pub struct Endpoints {
     pub subsets: Vec<EndpointSubset>,
 }
 
+/// Maximum number of pairs of an address and a port that are compared one by one. An object of the size that the API server
+/// accepts may have billions.
+const MAX_PAIRS: usize = 100_000;
+
 impl Endpoints {
     /// Returns whether the object is a lock of an older leader election client, by its annotation
     /// `control-plane.alpha.kubernetes.io/leader`: it is neither mirrored (MI-1) nor swept (EP-H6).
@@ -34,11 +38,14 @@ impl Endpoints {
     }
 
     /// Returns the ready addresses with each port of their subset; with `None` for a subset without ports, which a
-    /// headless Service may have.
+    /// headless Service may have, and for all subsets if there are more than 100,000 pairs.
     pub fn ready_addresses(&self) -> impl Iterator<Item = (&Address, Option<&SubsetPort>)> {
-        self.subsets.iter().flat_map(|subset| {
-            let without_port = subset.ports.is_empty().then_some(None);
-            let ports = move || subset.ports.iter().map(Some).chain(without_port);
+        let pairs = |subset: &EndpointSubset| subset.addresses.len() * subset.ports.len();
+        let has_ports = self.subsets.iter().map(pairs).sum::<usize>() <= MAX_PAIRS;
+        self.subsets.iter().flat_map(move |subset| {
+            let ports = if has_ports { &*subset.ports } else { &[] };
+            let without_port = ports.is_empty().then_some(None);
+            let ports = move || ports.iter().map(Some).chain(without_port);
             subset.addresses.iter().flat_map(move |address| ports().map(move |port| (&address.ip, port)))
         })
     }

@@ -16,12 +16,19 @@ type AddressKey<'a> = (&'a Address, Option<&'a Uid>);
 /// Number of the placeholder port of a subset without ports; numbers up to 0 are removed from the result (RP-1).
 const NO_PORT: i32 = -1;
 
+/// Maximum number of addresses that [`repack`] compares: the addresses of each list of ports that are in the same subsets.
+///
+/// An object of the size that the API server accepts has about a tenth at most, unless its subsets overlap: then its
+/// canonical form may be thousands of times larger, since it repeats the addresses for each list of ports.
+const MAX_COMPARED: usize = 1_000_000;
+
 /// Returns subsets in canonical form: each address occurs once per port, with not ready taking precedence over ready;
 /// ports with the same addresses in the same state share a subset; addresses, ports and subsets are in upstream's
 /// order.
 ///
 /// Of several records of an address, the first one (host name, Node, target) is used for all occurrences; apart from
-/// that, the result does not depend on the order of the input. The function is idempotent.
+/// that, the result does not depend on the order of the input. The function is idempotent. Subsets that overlap so much
+/// that their canonical form may not fit into memory are returned as they are.
 pub fn repack(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
     repack_by(subsets, |_, _| None)
 }
@@ -44,33 +51,43 @@ fn repack_by(
 ) -> Vec<EndpointSubset> {
     let mut addresses: Vec<&EndpointAddress> = Vec::new();
     let mut numbers: HashMap<AddressKey<'_>, usize> = HashMap::new();
-    // Per port: its addresses and their readiness, duplicates included.
-    let mut ports: HashMap<(&SubsetPort, Option<PortPosition>), States> = HashMap::new();
+    // Per subset: its addresses and their readiness, duplicates included.
+    let mut states: Vec<States> = Vec::with_capacity(subsets.len());
+    // Per port: the subsets that it is in.
+    let mut ports: HashMap<(&SubsetPort, Option<PortPosition>), Vec<usize>> = HashMap::new();
     let no_port = [SubsetPort { port: NO_PORT, ..SubsetPort::default() }];
-
     for (subset_number, subset) in subsets.iter().enumerate() {
-        let states = subset
-            .addresses
-            .iter()
-            .map(|address| (address, true))
-            .chain(subset.not_ready_addresses.iter().map(|address| (address, false)));
-        let numbered: Vec<(usize, bool)> = states
-            .map(|(address, ready)| {
-                let number = *numbers.entry(address_key(address)).or_insert_with(|| {
-                    addresses.push(address);
-                    addresses.len() - 1
-                });
-                (number, ready)
-            })
-            .collect();
-        if numbered.is_empty() {
+        let ready = subset.addresses.iter().map(|address| (address, true));
+        let numbered = ready.chain(subset.not_ready_addresses.iter().map(|address| (address, false)));
+        let numbered = numbered.map(|(address, ready)| {
+            let number = *numbers.entry(address_key(address)).or_insert_with(|| {
+                addresses.push(address);
+                addresses.len() - 1
+            });
+            (number, ready)
+        });
+        states.push(numbered.collect());
+        if states[subset_number].is_empty() {
             continue;
         }
         let subset_ports = if subset.ports.is_empty() { &no_port[..] } else { &subset.ports };
         for (port_number, port) in subset_ports.iter().enumerate() {
             let position = distinct((subset_number, port_number), port);
-            ports.entry((port, position)).or_default().extend(&numbered);
+            let in_subsets = ports.entry((port, position)).or_default();
+            if in_subsets.last() != Some(&subset_number) {
+                in_subsets.push(subset_number);
+            }
         }
+    }
+
+    // A subset may have thousands of ports, all with the same addresses.
+    let mut by_subsets: HashMap<Vec<usize>, Vec<&SubsetPort>> = HashMap::new();
+    for ((port, _), in_subsets) in ports {
+        by_subsets.entry(in_subsets).or_default().push(port);
+    }
+    let compared: usize = by_subsets.keys().flatten().map(|subset| states[*subset].len()).sum();
+    if compared > MAX_COMPARED {
+        return subsets.to_vec();
     }
 
     // Ranks make equal sets of states equal lists.
@@ -80,17 +97,15 @@ fn repack_by(
     for (position, number) in order.iter().enumerate() {
         rank[*number] = position;
     }
-
     let mut merged: HashMap<States, Vec<SubsetPort>> = HashMap::new();
-    for ((port, _), states) in ports {
-        let mut ranked: States = states.into_iter().map(|(number, ready)| (rank[number], ready)).collect();
+    for (in_subsets, ports) in by_subsets {
+        let states = in_subsets.iter().flat_map(|subset| &states[*subset]);
+        let mut ranked: States = states.map(|(number, ready)| (rank[*number], *ready)).collect();
         // Not ready sorts before ready and is kept (RP-4).
         ranked.sort_unstable();
         ranked.dedup_by_key(|(position, _)| *position);
         let shared = merged.entry(ranked).or_default();
-        if port.port > 0 {
-            shared.push(port.clone());
-        }
+        shared.extend(ports.into_iter().filter(|port| port.port > 0).cloned());
     }
 
     let mut result: Vec<EndpointSubset> = merged

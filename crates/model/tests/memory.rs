@@ -1,9 +1,12 @@
-//! Memory of a stored Pod and of encoding, counted by the allocator. No times are measured, so results are the same on
+//! Memory of a stored Pod, of encoding and of repacking, counted by the allocator. No times are measured, so results are the same on
 //! every machine.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use kube_endpoint_model::{EndpointSlice, Endpoints, Interner, Pod, PodIndex};
+use kube_endpoint_model::subsets::repack;
+use kube_endpoint_model::{
+    EndpointAddress, EndpointSlice, EndpointSubset, Endpoints, Interner, Pod, PodIndex, SubsetPort,
+};
 use kube_endpoints_testing::fixture;
 use kube_endpoints_testing::pods::{self, OwnerKind};
 use kube_informer::ManualSource;
@@ -74,4 +77,36 @@ fn encoding_does_not_allocate() {
     let _profiler = dhat::Profiler::builder().testing().build();
     encode::<Endpoints>("endpoints.list.json");
     encode::<EndpointSlice>("endpointslice.list.json");
+}
+
+fn subset(addresses: std::ops::Range<u32>, ports: std::ops::Range<i32>) -> EndpointSubset {
+    let address = |number: u32| EndpointAddress {
+        ip: std::net::IpAddr::from(number.to_be_bytes()).into(),
+        ..EndpointAddress::default()
+    };
+    EndpointSubset {
+        addresses: addresses.map(address).collect(),
+        ports: ports.map(|port| SubsetPort { port, ..SubsetPort::default() }).collect(),
+        ..EndpointSubset::default()
+    }
+}
+
+/// Each client that may write Endpoints can create such objects, with twenty times as many addresses and ports.
+#[test]
+fn repacking_takes_no_memory_for_each_pair_of_address_and_port() {
+    const NUMBER: u16 = 2_500;
+    let _test = one_test();
+    let all = || subset(0..NUMBER.into(), 1..NUMBER.into());
+    // Each port has all addresses of the first subset, and one of its own.
+    let own = (1..NUMBER).map(|number| {
+        let (address, port) = (u32::from(number) << 16, i32::from(number));
+        subset(address..address + 1, port..port + 1)
+    });
+    for subsets in [vec![all()], std::iter::once(all()).chain(own).collect()] {
+        let _profiler = dhat::Profiler::builder().testing().trim_backtraces(Some(4)).build();
+        let repacked = repack(&subsets).len();
+        let bytes = dhat::HeapStats::get().max_bytes;
+        eprintln!("{repacked} subsets: {bytes} B");
+        assert!(repacked == subsets.len() && bytes < 10_000_000, "{bytes} B");
+    }
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use kube_endpoint_model::subsets::{repack, repack_like_upstream};
-use kube_endpoint_model::{Address, EndpointAddress, EndpointSubset, ObjectReference, SubsetPort, TargetRef};
+use kube_endpoint_model::{
+    Address, EndpointAddress, EndpointSubset, Endpoints, ObjectReference, SubsetPort, TargetRef,
+};
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -142,6 +144,21 @@ fn the_first_record_of_an_address_counts() {
     let packed = repack(&[on("a", 1), on("b", 2)]);
     assert_eq!(packed.len(), 1);
     assert_eq!(packed[0].addresses[0].node_name.as_deref(), Some("a"));
+}
+
+/// An object of 1.5 MB may have billions of pairs.
+#[test]
+fn ready_addresses_of_a_large_object_have_no_ports() {
+    let pairs = |ports: usize| {
+        let subset = EndpointSubset {
+            addresses: vec![address("1.1.1.1"); 1_000],
+            ports: vec![SubsetPort::default(); ports],
+            ..Default::default()
+        };
+        let endpoints = Endpoints { subsets: vec![subset], ..Default::default() };
+        (endpoints.ready_addresses().count(), endpoints.ready_addresses().any(|(_, port)| port.is_some()))
+    };
+    assert_eq!((pairs(100), pairs(101), pairs(0)), ((100_000, true), (1_000, false), (1_000, false)));
 }
 
 fn arbitrary_subset() -> impl Strategy<Value = EndpointSubset> {
