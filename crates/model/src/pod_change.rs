@@ -62,22 +62,17 @@ fn services_to_sync_on_update<'a, P: PodFields, S: Selecting>(
     if !relabelled {
         return if changed { services.selecting(new.namespace(), new.labels()) } else { Vec::new() };
     }
-    let mut joined = services.selecting(new.namespace(), new.labels());
+    let joined = services.selecting(new.namespace(), new.labels());
     if old.labels().is_empty() {
         return joined; // EC-48: as upstream, a Pod without labels is not looked up.
     }
-    let mut left = services.selecting(old.namespace(), old.labels());
-    left.retain(|service| {
-        let at = joined.binary_search_by(|it| it.name().cmp(service.name()));
-        // Services that the Pod stays in need a sync only if the Pod itself changed.
-        if let (Ok(at), false) = (at, changed) {
-            joined.remove(at);
-        }
-        at.is_err()
-    });
-    joined.append(&mut left);
-    joined.sort_unstable_by(|a, b| a.name().cmp(b.name()));
-    joined
+    let left = services.selecting(old.namespace(), old.labels());
+    let is_in = |list: &[&Arc<S>], service: &Arc<S>| list.binary_search_by(|it| it.name().cmp(service.name())).is_ok();
+    // Services that the Pod stays in need a sync only if the Pod itself changed.
+    let joined_or_changed = joined.iter().filter(|service| changed || !is_in(&left, service));
+    let mut found: Vec<_> = joined_or_changed.chain(left.iter().filter(|it| !is_in(&joined, it))).copied().collect();
+    found.sort_unstable_by(|a, b| a.name().cmp(b.name()));
+    found
 }
 
 /// Returns whether a Pod is a ready endpoint of a Service, whatever its ports.
