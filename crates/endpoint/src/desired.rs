@@ -50,9 +50,11 @@ pub(crate) fn write_to(
         return Some(Write::Create(desired_object(service, subsets, metadata, trigger_time)));
     };
 
-    let same_subsets = equal_ignoring_versions(&current.subsets, &subsets)
-        || equal_ignoring_versions(&repack(&current.subsets), &subsets);
-    if same_subsets && labels_are_correct(current, service) && capacity_is_correct(current) {
+    let has_subsets = || {
+        equal_ignoring_versions(&current.subsets, &subsets)
+            || equal_ignoring_versions(&repack(&current.subsets), &subsets)
+    };
+    if capacity_is_correct(current) && labels_are_correct(current, service) && has_subsets() {
         return None;
     }
     let new = desired_object(service, subsets, current.metadata.clone(), trigger_time);
@@ -121,9 +123,12 @@ pub(crate) fn desired_subsets(
             }
         };
         observe(pod, unready.map_or(PodOutcome::Ready, PodOutcome::NotReady));
-        let (addresses, not_ready_addresses) =
-            if unready.is_none() { (vec![address], vec![]) } else { (vec![], vec![address]) };
-        subsets.push(EndpointSubset { addresses, not_ready_addresses, ports });
+        // Most Pods have the ports of the one before. A Service may have thousands of them.
+        let last = subsets.pop_if(|last| last.ports == ports);
+        let mut subset = last.unwrap_or_else(|| EndpointSubset { ports, ..EndpointSubset::default() });
+        let addresses = if unready.is_none() { &mut subset.addresses } else { &mut subset.not_ready_addresses };
+        addresses.push(address);
+        subsets.push(subset);
     }
     repack(&subsets)
 }
