@@ -5,9 +5,6 @@ use kube_endpoint_model::Part;
 use kube_wire::{DecodeError, json};
 use serde::Deserialize;
 
-/// Restart policy of the init containers that are sidecars.
-const SIDECAR: &str = "Always";
-
 /// Why a Pod is not ready: its phase, readiness gates and containers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -20,17 +17,6 @@ pub struct PodDetails {
     pub pending_gates: Vec<(String, Option<String>)>,
     /// Containers that are not ready, sidecars included, with the reason of their state, such as `CrashLoopBackOff`.
     pub unready_containers: Vec<(String, Option<String>)>,
-}
-
-impl From<&core::Pod> for PodDetails {
-    fn from(pod: &core::Pod) -> Self {
-        let spec = pod.spec.as_ref();
-        let containers = spec.and_then(|spec| spec.init_containers.as_deref()).unwrap_or_default();
-        let sidecars = containers.iter().filter(|it| it.restart_policy.as_deref() == Some(SIDECAR));
-        let sidecars: Vec<&str> = sidecars.map(|it| it.name.as_str()).collect();
-        let gates = spec.and_then(|spec| spec.readiness_gates.as_deref()).unwrap_or_default();
-        PodDetails::of(pod.status.as_ref(), &sidecars, gates)
-    }
 }
 
 /// The fields of a Pod that are read; named as in JSON.
@@ -60,27 +46,21 @@ impl Part for PodDetails {
 
     fn from_json(kind: &str, bytes: &[u8]) -> Result<Self, DecodeError> {
         let Document { spec, status } = json::from_slice_with_times(kind, bytes)?;
+        let Some(status) = status else { return Ok(PodDetails::default()) };
         let Spec { init_containers, readiness_gates } = spec.unwrap_or_default();
-        let sidecars = init_containers.iter().flatten().filter(|it| it.restart_policy.as_deref() == Some(SIDECAR));
-        let sidecars: Vec<&str> = sidecars.map(|it| it.name.as_str()).collect();
-        Ok(PodDetails::of(status.as_ref(), &sidecars, readiness_gates.as_deref().unwrap_or_default()))
-    }
-}
-
-impl PodDetails {
-    /// Returns the details of a Pod with these sidecars and readiness gates.
-    fn of(status: Option<&core::PodStatus>, sidecars: &[&str], gates: &[core::PodReadinessGate]) -> Self {
-        let Some(status) = status else { return PodDetails::default() };
         let condition = |kind: &str| status.conditions.iter().flatten().find(|it| it.type_ == kind);
         // The kubelet counts sidecars in the condition `ContainersReady` (`GenerateContainersReadyCondition`).
-        let is_sidecar = |it: &&core::ContainerStatus| sidecars.contains(&it.name.as_str());
+        let is_sidecar = |it: &&core::ContainerStatus| {
+            let mut sidecars =
+                init_containers.iter().flatten().filter(|it| it.restart_policy.as_deref() == Some("Always"));
+            sidecars.any(|sidecar| sidecar.name == it.name)
+        };
         let sidecars = status.init_container_statuses.iter().flatten().filter(is_sidecar);
-        let gates = gates.iter().map(|gate| (&gate.condition_type, condition(&gate.condition_type)));
-        let pending = gates.filter(|(_, condition)| condition.is_none_or(|it| it.status != "True"));
         let containers = sidecars.chain(status.container_statuses.iter().flatten());
-        let containers = containers.filter(|container| !container.ready);
+        let gates =
+            readiness_gates.iter().flatten().map(|gate| (&gate.condition_type, condition(&gate.condition_type)));
         let phase = status.phase.clone().unwrap_or_default();
-        PodDetails {
+        Ok(PodDetails {
             phase: match &status.reason {
                 Some(reason) if !reason.is_empty() => format!("{phase} ({reason})"),
                 _ => phase,
@@ -88,13 +68,15 @@ impl PodDetails {
             unscheduled: condition("PodScheduled")
                 .filter(|it| it.status == "False")
                 .map(|it| one_line(it.message.as_deref().unwrap_or_default())),
-            pending_gates: pending
+            pending_gates: gates
+                .filter(|(_, condition)| condition.is_none_or(|it| it.status != "True"))
                 .map(|(gate, condition)| (gate.clone(), condition.map(|it| it.status.clone())))
                 .collect(),
             unready_containers: containers
+                .filter(|container| !container.ready)
                 .map(|container| (container.name.clone(), container.state.as_ref().and_then(state_reason)))
                 .collect(),
-        }
+        })
     }
 }
 
@@ -133,12 +115,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns why a Pod is not ready, which is the same for the complete object and for its JSON.
-    fn not_ready(pod: Value) -> Option<String> {
-        let details = PodDetails::from_json("Pod", pod.to_string().as_bytes()).unwrap();
-        let full: core::Pod = serde_json::from_value(pod).unwrap();
-        assert_eq!(PodDetails::from(&full), details);
-        details.not_ready()
+    fn not_ready(pod: &Value) -> Option<String> {
+        PodDetails::from_json("Pod", pod.to_string().as_bytes()).unwrap().not_ready()
     }
 
     /// The kubelet counts init containers with the restart policy `Always`, sidecars, in the condition `ContainersReady`.
@@ -160,7 +138,7 @@ mod tests {
                 "initContainerStatuses": [status("proxy", waiting)],
             },
         });
-        assert_eq!(not_ready(pod).as_deref(), Some(expected));
+        assert_eq!(not_ready(&pod).as_deref(), Some(expected));
     }
 
     #[test]
@@ -177,6 +155,6 @@ mod tests {
             ]},
         });
         let expected = "readiness gate \"lb/attached\" has no condition, container \"proxy\" is not ready";
-        assert_eq!(not_ready(pod).as_deref(), Some(expected));
+        assert_eq!(not_ready(&pod).as_deref(), Some(expected));
     }
 }

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use kube_endpoint_model::{
-    Addresses, Code, Endpoints, IpFamily, Labels, Node, ObjectKey, ObjectMeta, Pod, Service, ServicePort, TargetPort,
+    Addresses, Code, Endpoints, IpFamily, Labels, Node, ObjectKey, ObjectMeta, Part as _, Pod, Service, ServicePort,
+    TargetPort,
 };
 use kube_endpoints_explain::{Finding, PodDetails, Reason, TextStyle, text};
 use kube_wire::Object as _;
@@ -216,12 +217,8 @@ pub(crate) fn custom_endpoints(addresses: &[String]) -> Endpoints {
 }
 
 pub(crate) fn set_details(cluster: &mut Cluster, pod: &str, status: &serde_json::Value) {
-    let pod_key = ObjectKey::new("shop", pod);
-    let full = serde_json::json!({
-        "metadata": {"name": pod, "namespace": "shop"},
-        "spec": {"containers": [], "readinessGates": [{"conditionType": "lb/attached"}]},
-        "status": status,
-    });
-    let full: k8s_openapi::api::core::v1::Pod = serde_json::from_value(full).expect("a Pod");
-    cluster.details.insert(pod_key, PodDetails::from(&full));
+    let spec = serde_json::json!({"readinessGates": [{"conditionType": "lb/attached"}]});
+    let pod_json = serde_json::json!({"spec": spec, "status": status}).to_string();
+    let details = PodDetails::from_json("Pod", pod_json.as_bytes()).expect("a Pod");
+    cluster.details.insert(ObjectKey::new("shop", pod), details);
 }

@@ -47,12 +47,7 @@ impl Cluster {
 
     /// Writes what the controllers would write. One round must be enough: planning again changes nothing.
     pub(crate) fn settle(&mut self) {
-        self.settle_by(self.world().changes());
-    }
-
-    /// Writes the changes of the present [`world`](Self::world), which [`settle`](Self::settle) would compute.
-    pub(crate) fn settle_by(&mut self, changes: Vec<Change>) {
-        self.write_all(changes);
+        self.write_all(self.world().changes());
         expect_rest(self.world().changes());
     }
 

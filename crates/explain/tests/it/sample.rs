@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1 as core;
-use kube_endpoint_model::{EndpointSlice, Node, ObjectKey, Pod, Service};
+use kube_endpoint_model::{EndpointSlice, Node, ObjectKey, Part as _, Pod, Service};
 use kube_endpoints_explain::{Kind, LastWrite, ObjectRef, PodDetails, Settings, TextStyle, World, text};
 use kube_endpoints_testing::repository::text_of;
 use kube_wire::Object as _;
@@ -45,8 +44,9 @@ fn output() -> String {
         pod("api-5c-jkl", "check-out", "10.1.2.6", "http", true),
     ];
     for value in pods {
-        let pod: Pod = parsed(value.clone());
-        cluster.details.insert(pod.key(), PodDetails::from(&parsed::<core::Pod>(value)));
+        let details = PodDetails::from_json("Pod", value.to_string().as_bytes()).expect("a Pod");
+        let pod: Pod = parsed(value);
+        cluster.details.insert(pod.key(), details);
         cluster.pods.insert(pod.key(), pod);
     }
     cluster.settle();
