@@ -27,12 +27,12 @@ async fn rbac_api() -> TestApi {
     api
 }
 
-fn alice(api: &TestApi) -> Option<String> {
-    Some(api.server.token_for(User::new("alice").group("dev")))
+fn alice(api: &TestApi) -> String {
+    api.server.token_for(User::new("alice").group("dev"))
 }
 
 fn as_alice(mut api: TestApi) -> TestApi {
-    api.token = alice(&api);
+    api.token = Some(alice(&api));
     api
 }
 
@@ -91,7 +91,7 @@ async fn write_that_creates_needs_the_right_to_create(
         assert!(
             api.send(Method::PATCH, &role, "application/merge-patch+json", rule(verbs)).await.status().is_success()
         );
-        api.token = alice(api);
+        api.token = Some(alice(api));
     };
     let path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l?fieldManager=me";
     let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "l"}}).to_string();
@@ -110,7 +110,7 @@ async fn write_that_creates_needs_the_right_to_create(
 async fn role_changes_take_effect_at_once() {
     let mut api = rbac_api().await;
     let owner = api.token.clone();
-    api.token = alice(&api);
+    api.token = Some(alice(&api));
     let nodes = "/api/v1/nodes";
     assert_eq!(api.get(nodes).await.0, 403);
     api.token.clone_from(&owner);
@@ -119,13 +119,13 @@ async fn role_changes_take_effect_at_once() {
         json!({"metadata": {"name": "b"}, "roleRef": {"kind": "ClusterRole", "name": "r"}, "subjects": subjects});
     api.create(&format!("{RBAC}/clusterrolebindings"), binding.clone()).await;
 
-    api.token = alice(&api);
+    api.token = Some(alice(&api));
     let message = api.get(nodes).await.1["message"].to_string();
     assert!(message.ends_with(r#": RBAC: clusterrole.rbac.authorization.k8s.io \"r\" not found""#), "{message}");
     api.token.clone_from(&owner);
     let rules = json!([{"apiGroups": ["*"], "resources": ["nodes"], "verbs": ["*"]}]);
     api.create(&format!("{RBAC}/clusterroles"), json!({"metadata": {"name": "r"}, "rules": rules})).await;
-    api.token = alice(&api);
+    api.token = Some(alice(&api));
     assert_eq!(api.get(nodes).await.0, 200);
 
     api.token.clone_from(&owner);
@@ -134,7 +134,7 @@ async fn role_changes_take_effect_at_once() {
     other["roleRef"]["name"] = json!("cluster-admin");
     assert_eq!(api.json(Method::PUT, &path, &other).await.0, 422, "roleRef is immutable");
     assert_eq!(api.json(Method::DELETE, &path, &Value::Null).await.0, 200);
-    api.token = alice(&api);
+    api.token = Some(alice(&api));
     assert_eq!(api.get(nodes).await.0, 403);
 }
 
