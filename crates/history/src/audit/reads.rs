@@ -224,15 +224,28 @@ fn hash_of(id: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use kube_endpoints_testing::audit::{event, lines};
     use rstest::rstest;
     use serde_json::{Value, json};
 
     use super::*;
 
+    /// Returns the event of an answered request for Endpoints of the namespace `shop`, by alice; `more` has other fields, and
+    /// those that replace its own.
+    fn event(verb: &str, more: &Value) -> Value {
+        let mut event = json!({
+            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete",
+            "verb": verb, "user": {"username": "alice"}, "userAgent": "curl/8.5.0 (x)", "responseStatus": {"code": 200},
+            "requestURI": "/api/v1/namespaces/shop/endpoints",
+            "objectRef": {"resource": "endpoints", "namespace": "shop"}, "stageTimestamp": "2026-11-27T14:00:00Z",
+        });
+        event.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        event
+    }
+
     fn read(events: &[Value]) -> Reads {
+        let lines: Vec<String> = events.iter().map(Value::to_string).collect();
         let mut reads = Reads::default();
-        reads.add("audit.log", io::Cursor::new(lines(events))).expect("readable");
+        reads.add("audit.log", io::Cursor::new(lines.join("\n"))).expect("readable");
         reads
     }
 

@@ -221,7 +221,6 @@ mod tests {
     use std::thread;
 
     use futures::FutureExt as _;
-    use kube_endpoints_testing::audit::event;
     use serde_json::json;
     use tempfile::TempDir;
     use tokio::runtime::Builder;
@@ -230,7 +229,12 @@ mod tests {
 
     /// Returns the line of a `list` by a user.
     fn line(user: &str) -> String {
-        format!("{}\n", event("list", &json!({"user": {"username": user}})))
+        let event = json!({
+            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete",
+            "verb": "list", "user": {"username": user}, "userAgent": "curl/8.5.0", "requestURI": "/api/v1/endpoints",
+            "objectRef": {"resource": "endpoints"}, "stageTimestamp": "2026-11-27T14:00:00Z",
+        });
+        format!("{event}\n")
     }
 
     fn append(path: &Path, text: &str) {
