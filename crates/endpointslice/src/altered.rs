@@ -15,9 +15,10 @@ use crate::plan::Plan;
 /// Responses to writes of one owner with other content than was sent, because an admission policy changed the slice or an
 /// older API server dropped a field.
 ///
-/// Such a slice never equals the desired one, and each sync would send the same content again: to this slice, or to another
-/// or a new one if the server has removed endpoints, ports or the owner. [`suppress`](AlteredWrites::suppress) removes such
-/// writes from a plan until the slice or the desired content changes. Upstream repeats the write in every sync.
+/// Such a slice never equals the desired one, and each sync would send the same content again: to this slice, or to
+/// another or a new one if the server has removed endpoints, ports or the owner. [`suppress`](AlteredWrites::suppress)
+/// removes such writes from a plan until the slice or the desired content changes. Upstream repeats the write in every
+/// sync.
 #[derive(Debug, Default)]
 pub(crate) struct AlteredWrites {
     /// Responses with other content, by name of the slice.
@@ -74,8 +75,8 @@ impl AlteredWrites {
         }
     }
 
-    /// Removes the creates and updates from a plan that would send the same content again, and deletes of the slices that
-    /// were made of it. `existing` are the slices that the plan is based on, `options` those of the plan.
+    /// Removes the creates and updates from a plan that would send the same content again, and deletes of the slices
+    /// that were made of it. `existing` are the slices that the plan is based on, `options` those of the plan.
     ///
     /// While `cache` contains slices whose owner or managed-by label the server has changed, creates are removed
     /// too, since they would add more of these slices. Returns the names of these slices if creates were removed.

@@ -98,8 +98,8 @@ impl Encoder {
         Ok(Beginning { now, header, state })
     }
 
-    /// Begins the segment that was measured, if nothing was recorded since then, with a frame in memory at a time: a state may have
-    /// many MiB.
+    /// Begins the segment that was measured, if nothing was recorded since then, with a frame in memory at a time: a
+    /// state may have many MiB.
     ///
     /// # Errors
     ///

@@ -24,11 +24,11 @@ type State = BTreeMap<(Kind, ObjectKey), Recorded>;
 
 /// State of the selected objects, and what changes it. Returned by [`Archive::replay`].
 ///
-/// Each call of [`next_change`](Self::next_change) moves to the next change, of all segments. Between two segments of different
-/// runs of the recorder there is a [`Gap`], followed by the changes that happened in it; so there is from where a segment
-/// is damaged until the next segment or the end. A Pod whose labels no longer match
-/// the selected Service is seen changing once more, and not after it. A Pod that the Service selects only in a later segment is
-/// seen created at its beginning, and one that it selects no longer, deleted.
+/// Each call of [`next_change`](Self::next_change) moves to the next change, of all segments. Between two segments of
+/// different runs of the recorder there is a [`Gap`], followed by the changes that happened in it; so there is from
+/// where a segment is damaged until the next segment or the end. A Pod whose labels no longer match the selected
+/// Service is seen changing once more, and not after it. A Pod that the Service selects only in a later segment is seen
+/// created at its beginning, and one that it selects no longer, deleted.
 pub struct Replay<'a> {
     archive: &'a mut Archive,
     select: Select,

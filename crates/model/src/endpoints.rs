@@ -21,8 +21,8 @@ pub struct Endpoints {
     pub subsets: Vec<EndpointSubset>,
 }
 
-/// Maximum number of pairs of an address and a port that are compared one by one. An object of the size that the API server
-/// accepts may have billions.
+/// Maximum number of pairs of an address and a port that are compared one by one. An object of the size that the API
+/// server accepts may have billions.
 const MAX_PAIRS: usize = 100_000;
 
 impl Endpoints {

@@ -16,7 +16,8 @@ type AddressKey<'a> = (&'a Address, Option<&'a Uid>);
 /// Number of the placeholder port of a subset without ports; numbers up to 0 are removed from the result (RP-1).
 const NO_PORT: i32 = -1;
 
-/// Maximum number of addresses that [`repack`] compares: the addresses of each list of ports that are in the same subsets.
+/// Maximum number of addresses that [`repack`] compares: the addresses of each list of ports that are in the same
+/// subsets.
 ///
 /// An object of the size that the API server accepts has about a tenth at most, unless its subsets overlap: then its
 /// canonical form may be thousands of times larger, since it repeats the addresses for each list of ports.

@@ -1,5 +1,5 @@
-//! Memory of a stored Pod, of encoding and of repacking, counted by the allocator. No times are measured, so results are the same on
-//! every machine.
+//! Memory of a stored Pod, of encoding and of repacking, counted by the allocator. No times are measured, so results
+//! are the same on every machine.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -197,8 +197,8 @@ fn servers(reads: &Reads, window: std::ops::RangeInclusive<i64>, demand: &Demand
     if servers < 2 {
         return None;
     }
-    // Files of one server do not overlap, but for copies, which share requests. The middle of an hour: a rotation at its beginning
-    // is usual.
+    // Files of one server do not overlap, but for copies, which share requests. The middle of an hour: a rotation at
+    // its beginning is usual.
     let logged = |hour: i64| {
         let middle = hour.saturating_mul(SECONDS_OF_AN_HOUR).saturating_add(SECONDS_OF_AN_HOUR / 2);
         let covers = |file: &&LogFile| {

@@ -143,7 +143,8 @@ fn generate_unless_stored(files: &CertificateFiles, address: IpAddr) -> Result<(
         return Ok(());
     }
     let generated = self_signed(address)?;
-    // A certificate without its key counts as missing: the process may end, or the disk be full, between the two writes.
+    // A certificate without its key counts as missing: the process may end, or the disk be full, between the two
+    // writes.
     match fs::remove_file(certificate) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(CertificateError::file(certificate, error)),
         _ => {}

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// Returns the event of an answered request for Endpoints of the namespace `shop`, by alice at 14:00; `more` has other fields, and
-/// those that replace its own.
+/// Returns the event of an answered request for Endpoints of the namespace `shop`, by alice at 14:00; `more` has other
+/// fields, and those that replace its own.
 pub fn event(verb: &str, more: &Value) -> Value {
     let mut event = json!({
         "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete", "verb": verb,

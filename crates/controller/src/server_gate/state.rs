@@ -123,8 +123,8 @@ impl State {
         self.closed.as_ref().is_some_and(|closed| closed.prober == Some(member))
     }
 
-    /// Returns when the next probe is due; `None` if the gate is open. `fresh`: a key waits that was not tried since the
-    /// gate closed.
+    /// Returns when the next probe is due; `None` if the gate is open. `fresh`: a key waits that was not tried since
+    /// the gate closed.
     pub(super) fn next_probe(&self, fresh: bool) -> Option<Instant> {
         let closed = self.closed.as_ref()?;
         if let Some(started) = closed.running {

@@ -56,8 +56,8 @@ async fn a_create_that_is_sent_again_makes_one_slice() {
     assert!(done.plan.is_empty());
 }
 
-/// A policy changes each slice as it is written. As each sync with writes is followed by another, the same content would be
-/// sent every second.
+/// A policy changes each slice as it is written. As each sync with writes is followed by another, the same content
+/// would be sent every second.
 #[rstest]
 #[case::without_owner(|slice: &mut Value| slice["metadata"]["ownerReferences"] = json!([]))]
 #[case::without_endpoints(|slice: &mut Value| slice["endpoints"] = json!([]))]

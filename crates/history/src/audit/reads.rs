@@ -73,8 +73,8 @@ pub struct LogFile {
     pub first: Option<Timestamp>,
     /// Time of the last event; `None` without events.
     pub last: Option<Timestamp>,
-    /// Hours since 1970 that have events, each with the lowest hash of their `auditID`s: files of one API server that have the same
-    /// hour share it. `None` if they are unknown.
+    /// Hours since 1970 that have events, each with the lowest hash of their `auditID`s: files of one API server that
+    /// have the same hour share it. `None` if they are unknown.
     pub hours: BTreeMap<i64, Option<u64>>,
     /// Whether the file is of all API servers of a cluster, as exports of Google Cloud and Azure are.
     pub is_of_all_servers: bool,
@@ -229,8 +229,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the event of an answered request for Endpoints of the namespace `shop`, by alice; `more` has other fields, and
-    /// those that replace its own.
+    /// Returns the event of an answered request for Endpoints of the namespace `shop`, by alice; `more` has other
+    /// fields, and those that replace its own.
     fn event(verb: &str, more: &Value) -> Value {
         let mut event = json!({
             "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete",

@@ -213,8 +213,9 @@ impl Recorder {
         self.store.sync(self.last)
     }
 
-    /// Returns whether a change is older than what is recorded. That happens after the beginning, if the state was read from an
-    /// informer whose handlers have events to deliver. Lists may show older states: those of a server that was restored.
+    /// Returns whether a change is older than what is recorded. That happens after the beginning, if the state was read
+    /// from an informer whose handlers have events to deliver. Lists may show older states: those of a server that was
+    /// restored.
     fn is_outdated(&self, change: &Change) -> bool {
         let (What::Put { after: object, .. } | What::Removed(object)) = &change.what else { return false };
         let recorded = || self.encoder.version(object.kind(), &object.key());

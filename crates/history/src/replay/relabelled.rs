@@ -9,8 +9,8 @@ use crate::object::{Kind, Recorded};
 use crate::select::Select;
 
 impl Replay<'_> {
-    /// Adds the Pods to the state at the beginning of a segment that the Service has selected until the gap before it, and that exist
-    /// with other labels. The segment has them among those of the namespace.
+    /// Adds the Pods to the state at the beginning of a segment that the Service has selected until the gap before it,
+    /// and that exist with other labels. The segment has them among those of the namespace.
     pub(super) fn add_relabelled(&mut self, segment: usize, state: &mut State) -> Result<(), ReadError> {
         let Select::Service(service) = &self.select else { return Ok(()) };
         let pods = self.objects.keys().filter(|(kind, _)| *kind == Kind::Pod);

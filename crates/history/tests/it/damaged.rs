@@ -158,7 +158,8 @@ fn the_next_segment_follows_a_damaged_frame() {
     assert!(reason.starts_with(&format!("memory is damaged at offset {}: ", damaged.start)), "{reason}");
 }
 
-/// Where the last segment is damaged, there is no next one to go on with: what was recorded before is read all the same.
+/// Where the last segment is damaged, there is no next one to go on with: what was recorded before is read all the
+/// same.
 #[rstest]
 #[case::content(|frame: &Range<usize>| frame.end - 1)]
 #[case::length(|frame: &Range<usize>| frame.start)]

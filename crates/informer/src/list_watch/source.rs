@@ -39,8 +39,8 @@ impl Source {
         }
     }
 
-    /// Reads one object of any type; `None` if it does not exist. If the process may not get it, it is read by a list of
-    /// its name from the most recent state.
+    /// Reads one object of any type; `None` if it does not exist. If the process may not get it, it is read by a list
+    /// of its name from the most recent state.
     pub(crate) async fn get(
         &self,
         resource: &Resource,

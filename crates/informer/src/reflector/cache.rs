@@ -167,8 +167,8 @@ impl<T: Decode, X: Index<T>> TypedCache<T, X> {
     }
 
     /// Applies an event of an undecodable object to the store. A deletion needs only the name. Otherwise the stored
-    /// state is removed if the object is to be skipped, or if its uid shows that it belongs to an earlier object of that
-    /// name.
+    /// state is removed if the object is to be skipped, or if its uid shows that it belongs to an earlier object of
+    /// that name.
     fn apply_undecodable(
         &self,
         event: EventType,

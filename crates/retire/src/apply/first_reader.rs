@@ -33,8 +33,8 @@ mod tests {
     use crate::Who;
     use crate::testing::read;
 
-    /// Returns the event of an answered request for Endpoints of the namespace `shop`, by alice; `more` has other fields, and
-    /// those that replace its own.
+    /// Returns the event of an answered request for Endpoints of the namespace `shop`, by alice; `more` has other
+    /// fields, and those that replace its own.
     fn event(verb: &str, more: &Value) -> Value {
         let mut event = json!({
             "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete",

@@ -1,5 +1,6 @@
 //! Shadow mode beside an active instance: it writes nothing, finds nothing after changes, and finds and classifies each
-//! planted deviation. Random histories, recordings and faults of the other instance: `testing/simulation/tests/it/shadow.rs`.
+//! planted deviation. Random histories, recordings and faults of the other instance:
+//! `testing/simulation/tests/it/shadow.rs`.
 
 mod planted;
 
