@@ -1,6 +1,6 @@
 //! Writes that the API server answered with other content than was sent.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::io;
 use std::sync::Arc;
@@ -15,10 +15,9 @@ use crate::plan::Plan;
 /// Responses to writes of one owner with other content than was sent, because an admission policy changed the slice or an
 /// older API server dropped a field.
 ///
-/// Such a slice never equals the desired one, and each sync would send the same content again: to this slice, or to
-/// another or a new one if the server has removed endpoints, ports or the owner. [`suppress`](AlteredWrites::suppress)
-/// removes such writes from a plan until the slice or the desired content changes. Upstream repeats the write in every
-/// sync.
+/// Such a slice never equals the desired one, and each sync would send the same content again.
+/// [`suppress`](AlteredWrites::suppress) removes such writes from a plan until the slice or the desired content
+/// changes. Upstream repeats the write in every sync.
 #[derive(Debug, Default)]
 pub(crate) struct AlteredWrites {
     /// Responses with other content, by name of the slice.
@@ -33,8 +32,6 @@ struct Answer {
     version: ResourceVersion,
     /// Digest of the content that was sent.
     sent: u64,
-    /// Digest of the content that the slice was created with; `None` if it existed.
-    created: Option<u64>,
 }
 
 impl AlteredWrites {
@@ -61,10 +58,7 @@ impl AlteredWrites {
             self.misplaced.push(answer.clone());
             return;
         }
-        let earlier = self.slices.get(&metadata.name).and_then(|answer| answer.created);
-        let (is_create, sent) = (sent.metadata.name.is_empty(), digest(options, sent));
-        let created = if is_create { Some(sent) } else { earlier };
-        let known = Answer { version: metadata.resource_version.clone(), sent, created };
+        let known = Answer { version: metadata.resource_version.clone(), sent: digest(options, sent) };
         if self.slices.insert(metadata.name.clone(), known).is_none() {
             tracing::warn!(
                 slice = %ObjectKey { namespace: metadata.namespace.clone(), name: metadata.name.clone() },
@@ -75,8 +69,8 @@ impl AlteredWrites {
         }
     }
 
-    /// Removes the creates and updates from a plan that would send the same content again, and deletes of the slices
-    /// that were made of it. `existing` are the slices that the plan is based on, `options` those of the plan.
+    /// Removes the updates from a plan that would send the same content again. `existing` are the slices that the plan
+    /// is based on, `options` those of the plan.
     ///
     /// While `cache` contains slices whose owner or managed-by label the server has changed, creates are removed
     /// too, since they would add more of these slices. Returns the names of these slices if creates were removed.
@@ -94,27 +88,13 @@ impl AlteredWrites {
             existing.iter().map(|slice| (&*slice.metadata.name, &slice.metadata.resource_version)).collect();
         self.slices.retain(|name, answer| current.get(&**name).is_some_and(|version| **version == answer.version));
         self.misplaced.retain(|slice| !current.contains_key(&*slice.metadata.name) && holds(cache, slice));
-        let sent: HashMap<u64, &Text> = self.slices.iter().map(|(name, answer)| (answer.sent, name)).collect();
-        // For creates alone: an update may restore what its slice was created with.
-        let created: HashMap<u64, &Text> =
-            self.slices.iter().filter_map(|(name, answer)| Some((answer.created?, name))).collect();
-        let mut stay: HashSet<&Text> = HashSet::new();
-        for plan in &mut plan.types {
-            plan.writes.retain(|write| {
-                let Some(desired) = write.after() else { return true };
-                let content = digest(options, desired);
-                let is_create = write.before().is_none();
-                let made = sent.get(&content).or_else(|| created.get(&content).filter(|_| is_create));
-                stay.extend(made);
-                made.is_none()
-            });
-        }
-        let is_replaced = |slice: &EndpointSlice| !stay.contains(&slice.metadata.name);
-        let is_sent = |write: &Write<EndpointSlice>| write.after().is_some() || write.before().is_none_or(is_replaced);
-        plan.unsupported.retain(is_sent);
         let mut refused = Vec::new();
         for plan in &mut plan.types {
-            plan.writes.retain(is_sent);
+            plan.writes.retain(|write| {
+                let Write::Update { desired, .. } = write else { return true };
+                let answer = self.slices.get(&desired.metadata.name);
+                answer.is_none_or(|answer| answer.sent != digest(options, desired))
+            });
             if !self.misplaced.is_empty() && plan.creates().next().is_some() {
                 plan.writes.retain(|write| !matches!(write, Write::Create(_)));
                 refused = self.misplaced.iter().map(|slice| slice.metadata.name.to_string()).collect();
