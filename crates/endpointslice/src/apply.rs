@@ -57,7 +57,7 @@ pub enum WriteFailure {
     /// Nothing was sent, because the API server changed the owner or managed-by label of slices created before.
     #[error(
         "not sent: the API server changed the {label} or managed-by label of {}, which an admission policy may cause; \
-         correct the policy and delete these EndpointSlices",
+         correct the policy; these EndpointSlices are written again within an hour",
         .slices.join(", ")
     )]
     Misplaced {

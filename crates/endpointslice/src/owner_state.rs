@@ -1,9 +1,11 @@
 //! What a reconciler remembers about one owner between syncs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use kube_endpoint_model::{EndpointSlice, LastMessage, ObjectKey, ServiceState, Text};
+use kube_endpoint_model::{EndpointSlice, LastMessage, ObjectKey, ResourceVersion, ServiceState, Text};
 use kube_informer::WriteThrough;
+use tokio::time::Instant;
 
 use crate::altered::{AlteredWrites, has_content};
 use crate::metrics::Counted;
@@ -63,6 +65,7 @@ impl OwnerState {
     /// server answered with other content are [removed](AlteredWrites::suppress). Returns the names of misplaced slices.
     pub(crate) fn suppress(
         &mut self,
+        now: Instant,
         options: &Options,
         existing: &[Arc<EndpointSlice>],
         cache: Option<&WriteThrough<EndpointSlice>>,
@@ -70,8 +73,21 @@ impl OwnerState {
     ) -> Vec<String> {
         let Some(unsettled) = &mut self.unsettled else { return Vec::new() };
         unsettled.names.exist(existing.iter().map(|slice| &**slice));
-        let misplaced = unsettled.altered.suppress(options, existing, cache, plan);
+        unsettled.altered.suppress(now, options, existing, cache, plan)
+    }
+
+    /// Records that all writes of a plan [were accepted](AlteredWrites::sent). Returns the time until the next sync that
+    /// repeats those that the server changed.
+    pub(crate) fn sent(
+        &mut self,
+        now: Instant,
+        options: &Options,
+        existing: &[Arc<EndpointSlice>],
+        plan: &Plan,
+        answers: Vec<(Text, ResourceVersion)>,
+    ) -> Option<Duration> {
+        let retry = self.unsettled.as_mut()?.altered.sent(now, options, existing, plan, answers);
         self.unsettled.take_if(|it| it.names.is_empty() && it.altered.is_empty());
-        misplaced
+        retry
     }
 }

@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use kube_controller::{Enqueuer, Executed, Executor, KeyStates, Outcome, locked};
+use kube_controller::{Action, Enqueuer, Executed, Executor, KeyStates, Outcome, locked};
 use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventType;
 use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, SliceIndex, Text, Write};
 use kube_informer::{Informer, WriteThrough};
 use kube_topology::{HintPolicy, TopologyCache, ZoneRatios};
 use kube_wire::Resource;
+use tokio::time::Instant;
 
 pub use self::builder::ReconcilerBuilder;
 pub use self::event_sink::EventSink;
@@ -28,7 +29,7 @@ use crate::owner::Owner;
 use crate::owner_state::OwnerState;
 use crate::plan::{Plan, plan};
 use crate::service_plan::{HintState, OwnerPlan};
-use crate::slice_rules::SliceRules;
+use crate::slice_rules::{Sent, SliceRules};
 
 /// Reconciles the slices of owners with their desired endpoints.
 ///
@@ -42,7 +43,7 @@ use crate::slice_rules::SliceRules;
 /// Owners are identified by their [key](Input::key). Slices are found by [`Options::owner_label`].
 ///
 /// Between syncs it keeps the [topology cache](TopologyCache), the totals for its metrics, the names of failed creates,
-/// the last hint events, and writes that the server answered with other content, which are not repeated.
+/// the last hint events, and writes that the server answered with other content, which are repeated ever more rarely.
 /// [`forget`](Reconciler::forget) drops all of these for one owner.
 pub struct Reconciler {
     client: ReviewedClient<EndpointSlice>,
@@ -67,12 +68,17 @@ pub struct Reconciled {
     /// Number of writes that the server accepted. Fewer than planned if the namespace is being deleted, or if slices to
     /// delete were gone already.
     pub writes: usize,
+    /// Time until the next sync that repeats writes that the server answered with other content; `None` if there are none.
+    /// It grows from a minute to an hour.
+    pub retry_after: Option<Duration>,
 }
 
-/// A sync that wrote slices has the outcome [`Outcome::Written`].
-impl From<Reconciled> for Outcome {
+/// A sync that wrote slices has the outcome [`Outcome::Written`]. The key is synced again
+/// [in time](Reconciled::retry_after).
+impl From<Reconciled> for Action {
     fn from(done: Reconciled) -> Self {
-        Outcome::of_writes(done.writes)
+        let outcome = Outcome::of_writes(done.writes);
+        done.retry_after.map_or_else(|| outcome.into(), |delay| outcome.requeue_after(delay))
     }
 }
 
@@ -173,9 +179,9 @@ impl Reconciler {
     ///
     /// Some writes failed. For each address type, creates come first, then updates, then deletes; the first failure
     /// ends the writes of that type, and the other types continue. Retry the sync with back-off, from the current
-    /// slices. With [`WriteFailure::Misplaced`](crate::WriteFailure::Misplaced), creates were not sent, and retries
-    /// fail until the cache no longer contains the slices that it names; without a cache, until
-    /// [`forget`](Self::forget).
+    /// slices. With [`WriteFailure::Misplaced`](crate::WriteFailure::Misplaced), creates were not sent. Retries fail
+    /// while the cache contains the slices that it names, but for those that write these slices: after one minute, two
+    /// minutes and so on, up to an hour.
     pub async fn execute(&self, planned: OwnerPlan) -> Result<Reconciled, ApplyError> {
         let key = planned.key.clone();
         self.execute_with(&mut self.states.take(&key), planned).await
@@ -189,16 +195,22 @@ impl Reconciler {
     ) -> Result<Reconciled, ApplyError> {
         let OwnerPlan { owner, key, existing, policy, mut plan } = planned;
         self.count(state, &key, policy, &plan);
-        let misplaced = state.suppress(&self.options, &existing, self.cache(), &mut plan);
+        let misplaced = state.suppress(Instant::now(), &self.options, &existing, self.cache(), &mut plan);
         let sent = self.send(&owner.kind, &key, state, &plan, &*self.metrics, policy).await;
-        let Some((writes, mut failures)) = sent else { return Ok(Reconciled { plan, writes: 0 }) };
+        let Some(Sent { writes, mut failures, answers }) = sent else {
+            return Ok(Reconciled { plan, ..Reconciled::default() });
+        };
         self.emit_hint_events(&owner, state, &plan);
         if !misplaced.is_empty() {
             let label = label_name(&self.options).to_owned();
             let source = WriteFailure::Misplaced { label, slices: misplaced };
             failures.insert(0, failed(&owner.kind, &key, "create", None, source));
         }
-        if failures.is_empty() { Ok(Reconciled { plan, writes }) } else { Err(ApplyError(failures)) }
+        if !failures.is_empty() {
+            return Err(ApplyError(failures));
+        }
+        let retry_after = state.sent(Instant::now(), &self.options, &existing, &plan, answers);
+        Ok(Reconciled { plan, writes, retry_after })
     }
 
     /// Deletes slices of an owner that should have none: one that is gone, or that no longer qualifies.
@@ -235,14 +247,12 @@ impl Reconciler {
     ) -> Result<Reconciled, ApplyError> {
         let plan = Plan::delete(slices);
         match self.send(kind, owner, &mut OwnerState::default(), &plan, &(), None).await {
-            None => Ok(Reconciled { plan, writes: 0 }),
-            Some((writes, failures)) if failures.is_empty() => Ok(Reconciled { plan, writes }),
-            Some((_, failures)) => Err(ApplyError(failures)),
+            Some(sent) if !sent.failures.is_empty() => Err(ApplyError(sent.failures)),
+            sent => Ok(Reconciled { plan, writes: sent.map_or(0, |sent| sent.writes), retry_after: None }),
         }
     }
 
-    /// Sends the writes of a plan, and returns the number of those that the server accepted, and the failures. `None` if
-    /// the plan went to the review of the client.
+    /// Sends the writes of a plan. `None` if it went to the review of the client.
     async fn send(
         &self,
         kind: &Text,
@@ -251,7 +261,7 @@ impl Reconciler {
         plan: &Plan,
         metrics: &dyn SliceMetrics,
         hints: Option<HintPolicy>,
-    ) -> Option<(usize, Vec<WriteError>)> {
+    ) -> Option<Sent> {
         if !self.client.observes() {
             metrics.planned(plan);
         }
@@ -266,6 +276,7 @@ impl Reconciler {
             types: &plan.types,
             hints,
             name: None,
+            answers: Vec::new(),
         };
         let Executed { is_reviewed, writes, failures } =
             Executor::new(&self.client, self.cache()).execute(owner, groups, &mut rules).await;
@@ -273,7 +284,8 @@ impl Reconciler {
             let slice = write.before().map(|slice| slice.metadata.name.to_string());
             failed(kind, owner, write.verb(), slice, WriteFailure::Request(error))
         };
-        (!is_reviewed).then(|| (writes, failures.into_iter().map(write_error).collect()))
+        let failures = failures.into_iter().map(write_error).collect();
+        (!is_reviewed).then_some(Sent { writes, failures, answers: rules.answers })
     }
 
     fn cache(&self) -> Option<&WriteThrough<EndpointSlice>> {

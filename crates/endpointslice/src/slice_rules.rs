@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use kube_controller::{Failure, WriteRules};
 use kube_controller_client::{Error, RequestPriority};
-use kube_endpoint_model::{EndpointSlice, ObjectKey, Uid, Write};
+use kube_endpoint_model::{EndpointSlice, ObjectKey, ResourceVersion, Text, Uid, Write};
 use kube_informer::WriteThrough;
 use kube_topology::HintPolicy;
 
 use crate::altered::in_same_place;
+use crate::apply::WriteError;
 use crate::metrics::SliceMetrics;
 use crate::options::Options;
 use crate::owner_state::OwnerState;
@@ -18,6 +19,15 @@ use crate::slice_names::SliceName;
 
 /// Maximum number of names tried for one slice if slices with these names exist already, as in the API server.
 const NAMES_TO_TRY: usize = 8;
+
+/// How the writes of a plan ended.
+pub(crate) struct Sent {
+    /// Number of writes that the server accepted.
+    pub(crate) writes: usize,
+    pub(crate) failures: Vec<WriteError>,
+    /// Names and resource versions of the slices that were created and updated.
+    pub(crate) answers: Vec<(Text, ResourceVersion)>,
+}
 
 /// Rules for the writes of one sync.
 pub(crate) struct SliceRules<'a> {
@@ -32,6 +42,8 @@ pub(crate) struct SliceRules<'a> {
     pub(crate) hints: Option<HintPolicy>,
     /// Name of the create that is being sent, and the number of names tried for it.
     pub(crate) name: Option<(SliceName, usize)>,
+    /// Names and resource versions of the slices written so far, without those that are not found by their labels.
+    pub(crate) answers: Vec<(Text, ResourceVersion)>,
 }
 
 impl SliceRules<'_> {
@@ -83,6 +95,9 @@ impl WriteRules<EndpointSlice> for SliceRules<'_> {
 
     fn answered(&mut self, planned: &EndpointSlice, answer: &EndpointSlice) {
         self.state.answered(self.owner, self.options, planned, answer);
+        if in_same_place(self.options, planned, answer) {
+            self.answers.push((answer.metadata.name.clone(), answer.metadata.resource_version.clone()));
+        }
         self.name = None;
     }
 

@@ -112,6 +112,9 @@ impl Syncs {
             Ok(done) if failures.is_empty() => {
                 self.keys.set_interval(key, upstream_sync(planned.pods.len(), done.writes));
                 if done.writes == 0 {
+                    if let Some(delay) = done.retry_after {
+                        self.keys.requeue(key.clone(), delay);
+                    }
                     // Nodes that changed before the allocation of the plan was recorded have not been compared with it.
                     if policy == Some(HintPolicy::Topology) && self.reconciler.hint_state(key).0 != ratios {
                         self.keys.requeue(key.clone(), self.echo_delay);

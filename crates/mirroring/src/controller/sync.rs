@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::{Enqueuer, Outcome};
+use kube_controller::{Action, Enqueuer, Outcome};
 use kube_controller_client::events::EventType;
 use kube_endpoint_model::{Endpoints, Listers, ObjectKey, WarningEvent};
 use kube_endpointslice::{ApplyError, Reconciler};
@@ -31,14 +31,14 @@ impl Syncs {
     /// # Errors
     ///
     /// Some writes failed. The key must be retried.
-    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, ApplyError> {
+    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Action, ApplyError> {
         let start = Instant::now();
         let result = self.mirror(key).await;
         self.metrics.sync_duration(start.elapsed());
         result
     }
 
-    async fn mirror(&self, key: &ObjectKey) -> Result<Outcome, ApplyError> {
+    async fn mirror(&self, key: &ObjectKey) -> Result<Action, ApplyError> {
         let planned = || plan(&self.caches, key, self.max_endpoints_per_subset);
         // A plan that is made before the wait would be out of date afterwards.
         if self.keys.is_contested(key)
@@ -48,13 +48,13 @@ impl Syncs {
                 .awaits_deletion(&Endpoints::RESOURCE, &slices.owner, key, &self.keys, self.batch_period)
                 .await
         {
-            return Ok(Outcome::Unchanged);
+            return Ok(Outcome::Unchanged.into());
         }
         let MirrorPlan { slices, events, skipped, invalid: _ } = match planned() {
             Ok(planned) => planned,
             Err(NothingToMirror::Withheld) => {
                 self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
-                return Ok(Outcome::Unchanged);
+                return Ok(Outcome::Unchanged.into());
             }
             Err(nothing) => {
                 self.reconciler.forget(key);
