@@ -140,10 +140,13 @@ impl Archive {
         self.segments.len().checked_sub(1).map(|last| self.end_of(last)).transpose()
     }
 
-    /// Returns the last time of a segment. Damaged frames at its end have none.
+    /// Returns the last time of a segment. Damaged frames at its end have none, and that of a deleted file is its beginning.
     pub(crate) fn end_of(&mut self, segment: usize) -> Result<Timestamp, ReadError> {
         let started = self.segments[segment].header.started;
-        let lookup = self.lookup(segment, None)?;
+        let lookup = match self.lookup(segment, None) {
+            Err(error) if error.is_of_missing_file() => return Ok(started),
+            lookup => lookup?,
+        };
         for frame in lookup.frames().iter().rev() {
             match self.read_frame(segment, *frame, |_| Ok(())) {
                 Ok(Some(last)) => return Ok(last.max(started)),
