@@ -92,14 +92,11 @@ impl Archive {
             }
         }
         archive.segments.sort_by_key(|it| (it.header.started, it.file, it.begin));
-        // If the clock was set back between two runs, segments of one are between those of the other.
-        let mut recorded: Vec<_> = archive.segments.iter().map(|it| (it.file, it.begin)).collect();
-        recorded.sort_unstable();
+        // A file may be missing. If the clock was set back between two runs, segments of one are among those of the other.
         let mut before = None;
-        for Segment { file, begin, header, .. } in &mut archive.segments {
-            let number = recorded.partition_point(|it| *it < (*file, *begin));
-            header.continues &= before.is_none_or(|before| number == before + 1);
-            before = Some(number);
+        for Segment { header, .. } in &mut archive.segments {
+            header.continues = header.continues.filter(|it| before.is_none_or(|before| before == *it));
+            before = Some(header.started);
         }
         Ok(archive)
     }

@@ -231,7 +231,7 @@ impl<'a> Replay<'a> {
     /// Returns whether a segment continues the one before. The times of a run never go back.
     fn continues(&self, segment: usize) -> bool {
         let Header { started, continues, .. } = self.archive.header(segment);
-        *continues && *started >= self.last
+        continues.is_some() && *started >= self.last
     }
 
     /// Adds the changes that make the objects those of a state. Removals come last: a Pod that the Service no longer selects is not in the

@@ -121,6 +121,35 @@ fn a_state_that_leaves_no_space_for_changes_is_an_error(#[case] open: fn(&Path, 
     assert_eq!(recorder.oldest(), Some(time(0)), "no segment has ended");
 }
 
+#[rstest]
+#[case::missing(1, |file: &Path| fs::remove_file(file), "3599-7200 the recorder was not running, or could not write")]
+fn a_segment_that_cannot_be_read_is_a_gap(
+    #[case] number: usize,
+    #[case] damage: fn(&Path) -> io::Result<()>,
+    #[case] expected: &str,
+) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = recorder_to(open_folder(folder.path(), 1 << 20));
+    recorder.begin(time(0)).unwrap();
+    for end in (1..5).map(|hour| 3_600 * hour) {
+        recorder.checkpoint(time(end - 1)).unwrap();
+        recorder.checkpoint(time(end)).unwrap();
+    }
+    drop(recorder);
+    damage(&folder.path().join(&names(folder.path())[number])).unwrap();
+    let gaps = || -> Vec<String> {
+        let gap = |Change { seen, what, .. }| {
+            let What::Gap(Gap { since, reason }) = what else { panic!("{what:?}") };
+            let [since, seen] = [since, seen].map(|it| it.duration_since(time(0)).as_secs());
+            format!("{since}-{seen} {}", reason.rsplit('/').next().unwrap())
+        };
+        changes(folder.path()).into_iter().map(gap).collect()
+    };
+    assert_eq!(gaps(), [expected]);
+    recorder_to(open_folder(folder.path(), 1 << 20)).begin(time(20_000)).unwrap();
+    assert!(gaps().last().unwrap().contains("-20000 "), "the recorder goes on: {:?}", gaps());
+}
+
 /// A Node may boot with a clock in the future, which is set back later.
 #[test]
 fn a_clock_that_is_wrong_for_a_minute_deletes_nothing() {
