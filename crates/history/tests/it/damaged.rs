@@ -158,6 +158,26 @@ fn the_next_segment_follows_a_damaged_frame() {
     assert!(reason.starts_with(&format!("memory is damaged at offset {}: ", damaged.start)), "{reason}");
 }
 
+#[rstest]
+#[case::first(0, &[9, 10], &[])]
+#[case::second(1, &[2, 3, 4, 5], &[5])]
+fn the_segment_beside_a_damaged_header_is_read(
+    #[case] damaged: usize,
+    #[case] expected: &[i64],
+    #[case] since: &[i64],
+) {
+    let (mut encoder, mut file) = begin(1);
+    put_frames(&mut encoder, 2..6, &mut file);
+    encoder.end_segment(&mut file).unwrap();
+    let starts = [0, file.len()];
+    encoder.begin_segment(at(8), &mut file).unwrap();
+    put_frames(&mut encoder, 9..11, &mut file);
+    encoder.end_segment(&mut file).unwrap();
+    file[starts[damaged] + 20] ^= 1;
+    let (seconds, gaps) = changes(&file);
+    assert_eq!((&*seconds, gaps.into_iter().map(|(since, _)| since).collect::<Vec<_>>()), (expected, since.to_vec()));
+}
+
 /// Where the last segment is damaged, there is no next one to go on with: what was recorded before is read all the
 /// same.
 #[rstest]
@@ -216,6 +236,7 @@ fn one_file_is_open_at_a_time() {
     }
     assert_eq!((changes, gaps.len()), (18 * 3 - 1, 18));
     assert!(gaps[6].starts_with("cannot read ") && gaps[6].ends_with("07.history"), "{gaps:?}");
+    assert!(gaps[17].ends_with("19.history"), "{gaps:?}");
 }
 
 #[test]
@@ -236,7 +257,6 @@ type Frames = [Range<usize>];
 #[case::all_of_the_last_frame(|it: &Frames| (it[3].clone(), it[3].end), &[2, 3, 4])]
 #[case::end_of_the_frame_before_a_part(|it: &Frames| (it[2].end - 9..it[2].end, it[3].start + 20), &[2, 3])]
 #[case::a_frame_before_another(|it: &Frames| (it[1].clone(), it[3].end), &[2])]
-    assert!(gaps[17].ends_with("19.history"), "{gaps:?}");
 #[case::two_halves_before_another(|it: &Frames| (it[1].end - 9..it[2].start + 20, it[3].end), &[2])]
 #[case::the_end_of_the_state(|it: &Frames| (it[0].start - 9..it[3].end, it[3].end), &[])]
 fn zeros_end_a_segment(#[case] damage: fn(&Frames) -> (Range<usize>, usize), #[case] expected: &[i64]) {

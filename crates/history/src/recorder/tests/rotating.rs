@@ -123,6 +123,8 @@ fn a_state_that_leaves_no_space_for_changes_is_an_error(#[case] open: fn(&Path, 
 
 #[rstest]
 #[case::missing(1, |file: &Path| fs::remove_file(file), "3599-7200 the recorder was not running, or could not write")]
+#[case::damaged(1, |file: &Path| fs::write(file, "?"), "3599-7200 2026-11-27T15-00-00.000Z.history is not a history file")]
+#[case::last(4, |file: &Path| fs::write(file, "?"), "14399-14399 2026-11-27T18-00-00.000Z.history is not a history file")]
 fn a_segment_that_cannot_be_read_is_a_gap(
     #[case] number: usize,
     #[case] damage: fn(&Path) -> io::Result<()>,
