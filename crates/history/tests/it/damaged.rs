@@ -141,14 +141,21 @@ fn selected_changes(file: &[u8], select: Select) -> (Vec<i64>, Vec<(i64, String)
     (seconds, gaps)
 }
 
-#[test]
-fn the_next_segment_follows_a_damaged_frame() {
+/// Returns two segments, the frames of the first, and the offset of the second.
+fn two_segments() -> (Vec<u8>, Vec<Range<usize>>, usize) {
     let (mut encoder, mut file) = begin(1);
     let frames = put_frames(&mut encoder, 2..6, &mut file);
-    encoder.end_segment(&mut file).unwrap();
-    encoder.begin_segment(at(8), &mut file).unwrap();
+    encoder.end_segment(&mut file).expect("memory");
+    let second = file.len();
+    encoder.begin_segment(at(8), &mut file).expect("memory");
     put_frames(&mut encoder, 9..11, &mut file);
-    encoder.end_segment(&mut file).unwrap();
+    encoder.end_segment(&mut file).expect("memory");
+    (file, frames, second)
+}
+
+#[test]
+fn the_next_segment_follows_a_damaged_frame() {
+    let (mut file, frames, _) = two_segments();
     assert_eq!(changes(&file), (vec![2, 3, 4, 5, 9, 10], vec![]));
     let damaged = &frames[2];
     file[damaged.end - 1] ^= 1;
@@ -166,14 +173,8 @@ fn the_segment_beside_a_damaged_header_is_read(
     #[case] expected: &[i64],
     #[case] since: &[i64],
 ) {
-    let (mut encoder, mut file) = begin(1);
-    put_frames(&mut encoder, 2..6, &mut file);
-    encoder.end_segment(&mut file).unwrap();
-    let starts = [0, file.len()];
-    encoder.begin_segment(at(8), &mut file).unwrap();
-    put_frames(&mut encoder, 9..11, &mut file);
-    encoder.end_segment(&mut file).unwrap();
-    file[starts[damaged] + 20] ^= 1;
+    let (mut file, _, second) = two_segments();
+    file[[0, second][damaged] + 20] ^= 1;
     let (seconds, gaps) = changes(&file);
     assert_eq!((&*seconds, gaps.into_iter().map(|(since, _)| since).collect::<Vec<_>>()), (expected, since.to_vec()));
 }
