@@ -130,9 +130,9 @@ impl Store for Folder {
         }
         self.remove(self.rotation.before_push(bytes)?)?;
         // Names have milliseconds, and must sort as the segments do even if the clock was set back.
-        let later = self.rotation.last().map(|last| last + SignedDuration::from_millis(1));
-        let started = later.map_or(started, |later| later.max(started));
-        let name = format!("{}.{EXTENSION}", started.strftime(NAME));
+        let last = self.files.back().and_then(|file| started_of(file));
+        let later = last.map_or(started, |last| started.max(last + SignedDuration::from_millis(1)));
+        let name = format!("{}.{EXTENSION}", later.strftime(NAME));
         let (file, unfinished) = (self.path.join(&name), self.path.join(format!("{name}.{UNFINISHED}")));
         // A file without a whole header would make the folder unreadable.
         let mut begin = || {

@@ -76,8 +76,8 @@ impl Rotation {
         Ok(count)
     }
 
-    /// Returns the number of the oldest segments of which everything is too old: the next one began before. At most one
-    /// at the first call, and none for an hour after it or a step of the clock.
+    /// Returns the number of the oldest segments of which everything is too old: the next one began before, of those with a
+    /// time that is not in the future. At most one at the first call, and none for an hour after it or a step of the clock.
     pub(super) fn too_old(&mut self, now: Timestamp) -> usize {
         let is_first = self.clock.is_none();
         let (since, last) = self.clock.unwrap_or((now, now));
@@ -85,7 +85,8 @@ impl Rotation {
         self.clock = Some((since, now));
         let most = if now.duration_since(since) >= TRUSTED { usize::MAX } else { usize::from(is_first) };
         let oldest = now.saturating_sub(self.max_age).unwrap_or(Timestamp::MIN);
-        self.segments.iter().skip(1).take_while(|(started, _)| *started <= oldest).take(most).count()
+        let known = self.segments.iter().map(|(started, _)| *started).enumerate().skip(1).filter(|(_, it)| *it <= now);
+        known.take_while(|(_, started)| *started <= oldest).last().map_or(0, |(number, _)| number).min(most)
     }
 
     /// Returns the space of the segments. That of all is there for the next one, as the oldest are removed.
@@ -94,10 +95,6 @@ impl Rotation {
         let free = limit - segments.back().map_or(0, |(_, length)| *length).min(*limit);
         let oldest = segments.front().map(|(started, _)| *started);
         Space { limit: *limit, length: *length, free, room: *limit, oldest }
-    }
-
-    pub(super) fn last(&self) -> Option<Timestamp> {
-        self.segments.back().map(|(started, _)| *started)
     }
 
     /// Returns when the last segment ends, which began with a state of this length. The removal of a segment removes at most a
@@ -162,6 +159,19 @@ mod tests {
         assert_eq!([0, 1, 60, 61].map(|at| counts[at]), expected);
     }
 
+    #[rstest]
+    #[case::in_the_future([0, 1_000, 2, 3], [0, 0, 2])]
+    #[case::in_the_past([0, 1, -1_000, 3], [0, 2, 2])]
+    fn a_segment_with_a_wrong_time_does_not_matter(#[case] starts: [i64; 4], #[case] expected: [usize; 3]) {
+        let mut rotation = rotation(0);
+        for started in starts {
+            rotation.push(hour(started), 10);
+        }
+        let counts: Vec<_> =
+            (23 * 60..=26 * 60).map(|minute| rotation.too_old(hour(0) + SignedDuration::from_mins(minute))).collect();
+        assert_eq!([60, 120, 180].map(|at| counts[at]), expected);
+    }
+
     #[test]
     fn bytes_are_counted() {
         let mut rotation = rotation(2);
@@ -170,7 +180,6 @@ mod tests {
         assert_eq!(rotation.space(), space);
         rotation.pop();
         assert_eq!(rotation.space(), Space { length: 15, oldest: Some(hour(1)), ..space });
-        assert_eq!(rotation.last(), Some(hour(1)));
     }
 
     #[rstest]

@@ -163,6 +163,9 @@ fn a_clock_that_is_wrong_for_a_minute_deletes_nothing() {
     (86_400..86_460).chain(3_600..3_720).for_each(|second| recorder.checkpoint(time(second)).unwrap());
     let after = names(folder.path());
     assert!(before.len() > 12 && after.starts_with(&before), "{after:?}");
+    (62..240).for_each(|minute| recorder.checkpoint(time(60 * minute)).unwrap());
+    let oldest = recorder.oldest().unwrap();
+    assert!(time(60 * 175) < oldest && oldest < time(60 * 180), "what is too old goes all the same: {oldest}");
 }
 
 /// Otherwise what is too old would stay for as long as no segment can begin.
