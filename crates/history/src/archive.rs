@@ -27,12 +27,18 @@ pub(crate) const EXTENSION: &str = "history";
 /// Recorded segments, oldest first.
 ///
 /// Opening reads no more than the beginning of each segment, and the end of those without an index. A segment that is still
-/// being written, or was cut off by a crash, ends with its last whole frame.
+/// being written, or was cut off by a crash, ends with its last whole frame. A gap takes the place of one whose beginning is
+/// damaged, and of a file that is none of history.
 pub struct Archive {
     files: Files,
     segments: Vec<Segment>,
+    /// Where other segments should begin, and why they cannot be read.
+    unreadable: Vec<(Position, ReadError)>,
     unpacker: Unpacker,
 }
+
+/// Number of a file, and an offset in it.
+type Position = (usize, u64);
 
 /// A segment of a file.
 struct Segment {
@@ -53,7 +59,7 @@ impl Archive {
     ///
     /// # Errors
     ///
-    /// [`ReadError`], if a file cannot be read or has another format.
+    /// [`ReadError`], if a file cannot be read or has a newer format, or no segment of any file can be read.
     pub fn open(path: &Path) -> Result<Archive, ReadError> {
         let failed = |source| ReadError::Io { file: path.to_owned(), source };
         let mut names = vec![path.to_owned()];
@@ -71,7 +77,7 @@ impl Archive {
     ///
     /// # Errors
     ///
-    /// [`ReadError`], if a buffer has another format.
+    /// [`ReadError`], if a buffer has a newer format, or no segment of any buffer can be read.
     pub fn from_buffers<B>(buffers: impl IntoIterator<Item = B>) -> Result<Archive, ReadError>
     where
         B: AsRef<[u8]> + Send + 'static,
@@ -83,23 +89,24 @@ impl Archive {
     fn of(files: Vec<HistoryFile>) -> Result<Archive, ReadError> {
         let unpacker = Unpacker::new().map_err(|source| ReadError::Io { file: PathBuf::new(), source })?;
         let count = files.len();
-        let mut archive = Archive { files: Files::new(files), segments: Vec::new(), unpacker };
+        let mut archive = Archive { files: Files::new(files), segments: Vec::new(), unreadable: Vec::new(), unpacker };
         for file in 0..count {
             match archive.find_segments(file) {
                 // A recorder has deleted its oldest segment since the folder was read.
                 Err(error) if error.is_of_missing_file() && count > 1 => {}
+                Err(error) if error.is_of_content() => archive.unreadable.push(((file, 0), error)),
                 found => found?,
             }
         }
+        if archive.segments.is_empty() && !archive.unreadable.is_empty() {
+            return Err(archive.unreadable.swap_remove(0).1);
+        }
         archive.segments.sort_by_key(|it| (it.header.started, it.file, it.begin));
-        // If the clock was set back between two runs, segments of one are between those of the other.
-        let mut recorded: Vec<_> = archive.segments.iter().map(|it| (it.file, it.begin)).collect();
-        recorded.sort_unstable();
+        // A file may be missing. If the clock was set back between two runs, segments of one are among those of the other.
         let mut before = None;
-        for Segment { file, begin, header, .. } in &mut archive.segments {
-            let number = recorded.partition_point(|it| *it < (*file, *begin));
-            header.continues &= before.is_none_or(|before| number == before + 1);
-            before = Some(number);
+        for Segment { header, .. } in &mut archive.segments {
+            header.continues = header.continues.filter(|it| before.is_none_or(|before| before == *it));
+            before = Some(header.started);
         }
         Ok(archive)
     }
@@ -140,10 +147,13 @@ impl Archive {
         self.segments.len().checked_sub(1).map(|last| self.end_of(last)).transpose()
     }
 
-    /// Returns the last time of a segment. Damaged frames at its end have none.
+    /// Returns the last time of a segment. Damaged frames at its end have none, and that of a deleted file is its beginning.
     pub(crate) fn end_of(&mut self, segment: usize) -> Result<Timestamp, ReadError> {
         let started = self.segments[segment].header.started;
-        let lookup = self.lookup(segment, None)?;
+        let lookup = match self.lookup(segment, None) {
+            Err(error) if error.is_of_missing_file() => return Ok(started),
+            lookup => lookup?,
+        };
         for frame in lookup.frames().iter().rev() {
             match self.read_frame(segment, *frame, |_| Ok(())) {
                 Ok(Some(last)) => return Ok(last.max(started)),
@@ -152,6 +162,14 @@ impl Archive {
             }
         }
         Ok(started)
+    }
+
+    /// Returns why the segment after this one cannot be read; `None` if it can, or does not exist.
+    pub(crate) fn unreadable_after(&self, segment: usize) -> Option<&ReadError> {
+        let position = |it: &Segment| (it.file, it.begin);
+        let (before, after) = (position(&self.segments[segment]), self.segments.get(segment + 1).map(position));
+        let is_between = |at: Position| before < at && after.is_none_or(|after| at < after);
+        self.unreadable.iter().find(|(at, _)| is_between(*at)).map(|(_, error)| error)
     }
 
     pub(crate) fn segment_count(&self) -> usize {
@@ -219,17 +237,23 @@ impl Archive {
     fn find_segments(&mut self, file: usize) -> Result<(), ReadError> {
         let length = self.files.read(file, |source| source.seek(SeekFrom::End(0)))?;
         let mut end = length;
-        let mut found = Vec::new();
+        let (mut found, mut unreadable) = (Vec::new(), Vec::new());
         while let Some(trailer) = self.trailer_before(file, end)? {
             let trailer_start = end - TRAILER as u64;
             let (start, index) = (trailer_start - trailer.segment, trailer_start - trailer.index);
             let mut content = Vec::new();
-            let (header, after) = self.read_header(file, start, length, &mut content)?;
             let index_end = Some(trailer_start);
-            found.push(Segment { file, begin: start, start: after, end: index, index_end, header });
+            match self.read_header(file, start, length, &mut content) {
+                Ok((header, after)) => {
+                    found.push(Segment { file, begin: start, start: after, end: index, index_end, header });
+                }
+                Err(error) if error.is_of_content() => unreadable.push(((file, start), error)),
+                Err(error) => return Err(error),
+            }
             end = start;
             if end == 0 {
                 self.segments.extend(found);
+                self.unreadable.extend(unreadable);
                 return Ok(());
             }
         }

@@ -33,8 +33,8 @@ pub struct Encoder {
     packer: Packer,
     objects: Objects,
     segment: Segment,
-    /// Whether a segment has ended before.
-    continues: bool,
+    /// Time at which the last segment began.
+    continues: Option<Timestamp>,
 }
 
 /// The beginning of a segment, of which the state is not in memory.
@@ -71,7 +71,7 @@ impl Encoder {
     pub fn new(recorder: impl Into<Text>, unknown: impl IntoIterator<Item = Kind>) -> io::Result<Encoder> {
         let (objects, segment) = (Objects::default(), Segment::default());
         let (recorder, unknown) = (recorder.into(), unknown.into_iter().collect());
-        Ok(Encoder { recorder, unknown, packer: Packer::new()?, objects, segment, continues: false })
+        Ok(Encoder { recorder, unknown, packer: Packer::new()?, objects, segment, continues: None })
     }
 
     /// Begins a segment with the present state of all objects.
@@ -111,7 +111,7 @@ impl Encoder {
             return Err(io::Error::other("the state has changed since it was measured"));
         }
         self.segment.header = header.len() as u64;
-        self.continues = true;
+        self.continues = Some(whole_milliseconds(*now));
         Ok(())
     }
 
@@ -125,9 +125,9 @@ impl Encoder {
         Ok(packed)
     }
 
-    /// Makes the first segment continue another one, without a gap.
-    pub(crate) fn continue_segment(&mut self) {
-        self.continues = true;
+    /// Makes the first segment continue the one that began at a time, without a gap.
+    pub(crate) fn continue_segment(&mut self, started: Option<Timestamp>) {
+        self.continues = started;
     }
 
     /// Records the state of an object that is new, or has changed. A state that is recorded already is ignored. Before the first

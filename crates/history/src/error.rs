@@ -50,6 +50,11 @@ pub enum ReadError {
 }
 
 impl ReadError {
+    /// Returns whether a file contains something else than is expected.
+    pub(crate) fn is_of_content(&self) -> bool {
+        matches!(self, ReadError::Foreign { .. } | ReadError::Damaged { .. })
+    }
+
     /// Returns whether a file does not exist. A recorder deletes the oldest ones while they are read.
     pub(crate) fn is_of_missing_file(&self) -> bool {
         matches!(self, ReadError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)

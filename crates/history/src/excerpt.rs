@@ -5,7 +5,7 @@ use std::io;
 use jiff::Timestamp;
 
 use crate::archive::Archive;
-use crate::change::What;
+use crate::change::{What, whole_milliseconds};
 use crate::encoder::Encoder;
 use crate::error::ReadError;
 use crate::header::Header;
@@ -92,7 +92,7 @@ impl Archive {
         let header = replay.header().cloned().ok_or(ExcerptError::Empty)?;
         let mut out = Vec::new();
         let mut encoder = begin(&header, since, replay.objects(), &mut out)?;
-        let mut segment = replay.present();
+        let (mut segment, mut began) = (replay.present(), since);
         while let Some(next) = replay.time_of_next()? {
             let (read, header) = replay.reads();
             if segment != Some(read) && header.started <= until {
@@ -101,7 +101,9 @@ impl Archive {
                 segment = Some(read);
                 encoder.end_segment(&mut out)?;
                 let started = header.started.max(since);
-                encoder = begin(&Header { continues: true, ..header }, started, replay.objects(), &mut out)?;
+                let continues = Some(whole_milliseconds(began));
+                encoder = begin(&Header { continues, ..header }, started, replay.objects(), &mut out)?;
+                began = started;
             }
             let Some(change) = replay.next_change()? else { break };
             let is_gap_within = matches!(&change.what, What::Gap(gap) if gap.since <= until);
@@ -131,9 +133,7 @@ fn begin<'a>(
 ) -> io::Result<Encoder> {
     let mut encoder = Encoder::new(header.recorder.clone(), header.unknown.iter().copied())?;
     objects.for_each(|object| encoder.put(now, None, object.clone()));
-    if header.continues {
-        encoder.continue_segment();
-    }
+    encoder.continue_segment(header.continues);
     encoder.begin_segment(now, out)?;
     Ok(encoder)
 }

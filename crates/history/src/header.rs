@@ -22,8 +22,8 @@ pub struct Header {
     pub recorder: Text,
     /// Kinds that could not be read, for instance for lack of rights.
     pub unknown: Vec<Kind>,
-    /// Whether it continues the segment before without a gap.
-    pub continues: bool,
+    /// Time at which the segment began that it continues without a gap; `None` for the first one of a recorder.
+    pub continues: Option<Timestamp>,
     /// Length of the frames with the state that it begins with, in bytes.
     pub(crate) state: u64,
 }
@@ -44,7 +44,7 @@ impl Header {
         self.started.write(&Timestamp::default(), out);
         out.bytes(self.recorder.as_bytes());
         out.number(self.unknown.iter().fold(0, |mask, kind| mask | 1 << number_of(*kind)));
-        self.continues.write(&false, out);
+        self.continues.write(&Some(self.started), out);
         out.number(self.state);
     }
 
@@ -63,6 +63,7 @@ impl Header {
         let recorder = input.text()?;
         let mask = input.number()?;
         let unknown = KINDS.into_iter().filter(|kind| mask & 1 << number_of(*kind) != 0).collect();
-        Ok(Header { started, recorder, unknown, continues: bool::read(&false, input)?, state: input.number()? })
+        let continues = Option::read(&Some(started), input)?;
+        Ok(Header { started, recorder, unknown, continues, state: input.number()? })
     }
 }

@@ -55,6 +55,8 @@ pub struct Replay<'a> {
     last: Timestamp,
     /// The gap that ends with the next segment, because the rest of this one is damaged.
     damaged: Option<Gap>,
+    /// Whether all segments were read.
+    has_ended: bool,
 }
 
 impl<'a> Replay<'a> {
@@ -79,6 +81,7 @@ impl<'a> Replay<'a> {
             changes: VecDeque::new(),
             last: Timestamp::MIN,
             damaged: None,
+            has_ended: false,
         };
         let begins = next_segment < replay.archive.segment_count();
         if begins && replay.archive.header(next_segment).started <= from {
@@ -176,8 +179,21 @@ impl<'a> Replay<'a> {
         match self.frames.pop_front() {
             Some(frame) => self.begin_frame(frame)?,
             None if self.next_segment < self.archive.segment_count() => self.begin_segment()?,
-            None => return Ok(false),
+            None => return self.end(),
         }
+        Ok(true)
+    }
+
+    /// Adds the gap at the end, once, if the last segment cannot be read. Returns whether there is one.
+    fn end(&mut self) -> Result<bool, ReadError> {
+        if std::mem::replace(&mut self.has_ended, true) || self.present.is_none() {
+            return Ok(false);
+        }
+        let last = self.segment();
+        let Some(reason) = self.archive.unreadable_after(last).map(ReadError::to_string) else { return Ok(false) };
+        let seen = self.archive.end_of(last)?.max(self.last);
+        let gap = Gap { since: seen, reason: reason.as_str().into() };
+        self.changes.push_back(Change { seen, author: None, what: What::Gap(gap) });
         Ok(true)
     }
 
@@ -199,8 +215,11 @@ impl<'a> Replay<'a> {
         let mut state: State = self.tracked.values().map(|it| ((it.kind(), it.key()), it.clone())).collect();
         let gap = match self.damaged.take() {
             None if self.present.is_some() && !self.continues(segment) => {
-                let since = self.archive.end_of(segment.saturating_sub(1))?.max(self.last);
-                Some(Gap { since, reason: "the recorder was not running, or could not write".into() })
+                let before = segment.saturating_sub(1);
+                let since = self.archive.end_of(before)?.max(self.last);
+                let reason = self.archive.unreadable_after(before).map(ReadError::to_string);
+                let reason = reason.as_deref().unwrap_or("the recorder was not running, or could not write").into();
+                Some(Gap { since, reason })
             }
             damaged => damaged,
         };
@@ -231,7 +250,7 @@ impl<'a> Replay<'a> {
     /// Returns whether a segment continues the one before. The times of a run never go back.
     fn continues(&self, segment: usize) -> bool {
         let Header { started, continues, .. } = self.archive.header(segment);
-        *continues && *started >= self.last
+        continues.is_some() && *started >= self.last
     }
 
     /// Adds the changes that make the objects those of a state. Removals come last: a Pod that the Service no longer selects is not in the

@@ -24,6 +24,7 @@ mod details;
 mod diff;
 mod explain;
 mod fetch;
+mod file_identity;
 mod history;
 mod output;
 mod page;

@@ -21,7 +21,8 @@ const UNFINISHED: &str = "new";
 const LOCK: &str = "lock";
 
 /// A folder with a file for each segment, of which the oldest are deleted: before the files have more bytes than the limit, when the
-/// disk has no space for what is written, and once everything in them is too old.
+/// disk has no space for what is written, and once everything in them is too old. The clock may be wrong: for an hour
+/// after the folder was opened or the clock was set by more than a minute, at most one is too old.
 ///
 /// Only files with names such as `2026-11-27T14-02-07.310Z.history` are counted and deleted. A folder is for one recorder,
 /// which locks the file `lock`.
@@ -129,9 +130,9 @@ impl Store for Folder {
         }
         self.remove(self.rotation.before_push(bytes)?)?;
         // Names have milliseconds, and must sort as the segments do even if the clock was set back.
-        let later = self.rotation.last().map(|last| last + SignedDuration::from_millis(1));
-        let started = later.map_or(started, |later| later.max(started));
-        let name = format!("{}.{EXTENSION}", started.strftime(NAME));
+        let last = self.files.back().and_then(|file| started_of(file));
+        let later = last.map_or(started, |last| started.max(last + SignedDuration::from_millis(1)));
+        let name = format!("{}.{EXTENSION}", later.strftime(NAME));
         let (file, unfinished) = (self.path.join(&name), self.path.join(format!("{name}.{UNFINISHED}")));
         // A file without a whole header would make the folder unreadable.
         let mut begin = || {
@@ -171,7 +172,8 @@ impl Store for Folder {
             // Writes to a file that was deleted succeed.
             fs::symlink_metadata(path)?;
         }
-        self.remove(self.rotation.too_old(now))
+        let count = self.rotation.too_old(now);
+        self.remove(count)
     }
 
     fn space(&self) -> Space {

@@ -7,6 +7,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::store::{LONGEST_SEGMENT, OLDEST_SEGMENT, SegmentLimits, Space};
 
+/// Time without a step of the clock after which its age is trusted: a Node may boot with a clock in the future.
+const TRUSTED: SignedDuration = SignedDuration::from_hours(1);
+/// Longest time between two calls that is no step of the clock.
+const STEP: SignedDuration = SignedDuration::from_secs(60);
+
 /// The segments of a store, oldest first. The last one is the present one.
 #[derive(Clone, Debug)]
 pub(super) struct Rotation {
@@ -15,12 +20,14 @@ pub(super) struct Rotation {
     /// Beginning and length of each segment.
     segments: VecDeque<(Timestamp, u64)>,
     length: u64,
+    /// Times of the clock after its last step, and now; `None` before the first call of `too_old`.
+    clock: Option<(Timestamp, Timestamp)>,
 }
 
 impl Rotation {
     /// Returns no segments, which may have `limit` bytes and be kept for `max_age`.
     pub(super) fn new(limit: u64, max_age: SignedDuration) -> Rotation {
-        Rotation { limit, max_age, segments: VecDeque::new(), length: 0 }
+        Rotation { limit, max_age, segments: VecDeque::new(), length: 0, clock: None }
     }
 
     /// Adds a segment after all others.
@@ -69,10 +76,17 @@ impl Rotation {
         Ok(count)
     }
 
-    /// Returns the number of the oldest segments of which everything is too old: the next one began before.
-    pub(super) fn too_old(&self, now: Timestamp) -> usize {
+    /// Returns the number of the oldest segments of which everything is too old: the next one began before, of those with a
+    /// time that is not in the future. At most one at the first call, and none for an hour after it or a step of the clock.
+    pub(super) fn too_old(&mut self, now: Timestamp) -> usize {
+        let is_first = self.clock.is_none();
+        let (since, last) = self.clock.unwrap_or((now, now));
+        let since = if now.duration_since(last).abs() > STEP { now } else { since };
+        self.clock = Some((since, now));
+        let most = if now.duration_since(since) >= TRUSTED { usize::MAX } else { usize::from(is_first) };
         let oldest = now.saturating_sub(self.max_age).unwrap_or(Timestamp::MIN);
-        self.segments.iter().skip(1).take_while(|(started, _)| *started <= oldest).count()
+        let known = self.segments.iter().map(|(started, _)| *started).enumerate().skip(1).filter(|(_, it)| *it <= now);
+        known.take_while(|(_, started)| *started <= oldest).last().map_or(0, |(number, _)| number).min(most)
     }
 
     /// Returns the space of the segments. That of all is there for the next one, as the oldest are removed.
@@ -81,10 +95,6 @@ impl Rotation {
         let free = limit - segments.back().map_or(0, |(_, length)| *length).min(*limit);
         let oldest = segments.front().map(|(started, _)| *started);
         Space { limit: *limit, length: *length, free, room: *limit, oldest }
-    }
-
-    pub(super) fn last(&self) -> Option<Timestamp> {
-        self.segments.back().map(|(started, _)| *started)
     }
 
     /// Returns when the last segment ends, which began with a state of this length. The removal of a segment removes at most a
@@ -135,13 +145,31 @@ mod tests {
         assert_eq!(rotation(2).before_push(bytes).ok(), expected);
     }
 
+    /// At the first call, after a step to a time, and a minute before and at an hour after it.
     #[rstest]
-    #[case::young(23, 0)]
-    #[case::next_one_is_old(25, 1)]
-    #[case::two(26, 2)]
-    #[case::never_the_last(1_000, 2)]
-    fn a_segment_is_too_old_once_the_next_one_is(#[case] now: i64, #[case] expected: usize) {
-        assert_eq!(rotation(3).too_old(hour(now)), expected);
+    #[case::young(0, 22, [0, 0, 0, 0])]
+    #[case::next_one_is_old(0, 24, [0, 0, 0, 1])]
+    #[case::never_the_last(0, 1_000, [0, 0, 0, 2])]
+    #[case::after_a_pause(25, 1_000, [1, 0, 0, 2])]
+    #[case::set_back(1_000, 0, [1, 0, 0, 0])]
+    fn a_segment_is_too_old_once_the_next_one_is(#[case] first: i64, #[case] now: i64, #[case] expected: [usize; 4]) {
+        let mut rotation = rotation(3);
+        let mut counts = vec![rotation.too_old(hour(first))];
+        counts.extend((0..=60).map(|minute| rotation.too_old(hour(now) + SignedDuration::from_mins(minute))));
+        assert_eq!([0, 1, 60, 61].map(|at| counts[at]), expected);
+    }
+
+    #[rstest]
+    #[case::in_the_future([0, 1_000, 2, 3], [0, 0, 2])]
+    #[case::in_the_past([0, 1, -1_000, 3], [0, 2, 2])]
+    fn a_segment_with_a_wrong_time_does_not_matter(#[case] starts: [i64; 4], #[case] expected: [usize; 3]) {
+        let mut rotation = rotation(0);
+        for started in starts {
+            rotation.push(hour(started), 10);
+        }
+        let counts: Vec<_> =
+            (23 * 60..=26 * 60).map(|minute| rotation.too_old(hour(0) + SignedDuration::from_mins(minute))).collect();
+        assert_eq!([60, 120, 180].map(|at| counts[at]), expected);
     }
 
     #[test]
@@ -152,7 +180,6 @@ mod tests {
         assert_eq!(rotation.space(), space);
         rotation.pop();
         assert_eq!(rotation.space(), Space { length: 15, oldest: Some(hour(1)), ..space });
-        assert_eq!(rotation.last(), Some(hour(1)));
     }
 
     #[rstest]

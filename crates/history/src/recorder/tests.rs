@@ -112,7 +112,8 @@ fn a_segment_lasts_an_hour() {
     recorder.finish(time(10_900)).unwrap();
     let archive = Archive::open(path).unwrap();
     let headers: Vec<_> = archive.headers().map(|header| (header.started, header.continues)).collect();
-    assert_eq!(headers, [(time(0), false), (time(3_600), true), (time(7_200), true), (time(10_800), true)]);
+    let expected = [(0, None), (3_600, Some(0)), (7_200, Some(3_600)), (10_800, Some(7_200))];
+    assert_eq!(headers, expected.map(|(started, before)| (time(started), before.map(time))));
     assert_eq!(changes(path).len(), 3);
 }
 

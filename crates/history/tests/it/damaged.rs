@@ -141,14 +141,21 @@ fn selected_changes(file: &[u8], select: Select) -> (Vec<i64>, Vec<(i64, String)
     (seconds, gaps)
 }
 
-#[test]
-fn the_next_segment_follows_a_damaged_frame() {
+/// Returns two segments, the frames of the first, and the offset of the second.
+fn two_segments() -> (Vec<u8>, Vec<Range<usize>>, usize) {
     let (mut encoder, mut file) = begin(1);
     let frames = put_frames(&mut encoder, 2..6, &mut file);
-    encoder.end_segment(&mut file).unwrap();
-    encoder.begin_segment(at(8), &mut file).unwrap();
+    encoder.end_segment(&mut file).expect("memory");
+    let second = file.len();
+    encoder.begin_segment(at(8), &mut file).expect("memory");
     put_frames(&mut encoder, 9..11, &mut file);
-    encoder.end_segment(&mut file).unwrap();
+    encoder.end_segment(&mut file).expect("memory");
+    (file, frames, second)
+}
+
+#[test]
+fn the_next_segment_follows_a_damaged_frame() {
+    let (mut file, frames, _) = two_segments();
     assert_eq!(changes(&file), (vec![2, 3, 4, 5, 9, 10], vec![]));
     let damaged = &frames[2];
     file[damaged.end - 1] ^= 1;
@@ -156,6 +163,20 @@ fn the_next_segment_follows_a_damaged_frame() {
     assert_eq!(seconds, [2, 3, 8, 9, 10], "the state of the next segment has changed");
     let [(3, reason)] = &gaps[..] else { panic!("{gaps:?}") };
     assert!(reason.starts_with(&format!("memory is damaged at offset {}: ", damaged.start)), "{reason}");
+}
+
+#[rstest]
+#[case::first(0, &[9, 10], &[])]
+#[case::second(1, &[2, 3, 4, 5], &[5])]
+fn the_segment_beside_a_damaged_header_is_read(
+    #[case] damaged: usize,
+    #[case] expected: &[i64],
+    #[case] since: &[i64],
+) {
+    let (mut file, _, second) = two_segments();
+    file[[0, second][damaged] + 20] ^= 1;
+    let (seconds, gaps) = changes(&file);
+    assert_eq!((&*seconds, gaps.into_iter().map(|(since, _)| since).collect::<Vec<_>>()), (expected, since.to_vec()));
 }
 
 /// Where the last segment is damaged, there is no next one to go on with: what was recorded before is read all the
@@ -203,7 +224,9 @@ fn one_file_is_open_at_a_time() {
     assert!(open() <= 1, "{} files are open", open());
     let mut replay = archive.replay(Select::All, Timestamp::MIN).unwrap();
     // A recorder deletes its oldest segment meanwhile.
-    fs::remove_file(folder.path().join("07.history")).unwrap();
+    for deleted in ["07.history", "19.history"] {
+        fs::remove_file(folder.path().join(deleted)).unwrap();
+    }
     let (mut changes, mut gaps) = (0, Vec::new());
     while let Some(change) = replay.next_change().unwrap() {
         assert!(open() <= 1, "{} files are open", open());
@@ -212,8 +235,9 @@ fn one_file_is_open_at_a_time() {
             _ => changes += 1,
         }
     }
-    assert_eq!((changes, gaps.len()), (19 * 3 - 1, 18));
+    assert_eq!((changes, gaps.len()), (18 * 3 - 1, 18));
     assert!(gaps[6].starts_with("cannot read ") && gaps[6].ends_with("07.history"), "{gaps:?}");
+    assert!(gaps[17].ends_with("19.history"), "{gaps:?}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Integration tests: plans of seeded clusters.
+//! Integration tests: plans of seeded clusters, and what stops a run.
 
 mod clusters;
+mod first_reader;
 mod programs;

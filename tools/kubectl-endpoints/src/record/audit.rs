@@ -1,6 +1,8 @@
 //! `record --from-audit-log`: writes the changes in audit logs into a history file.
 
 use std::fs::File;
+use std::io::{self, Read, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -11,6 +13,7 @@ use kube_endpoints_history::{Change, Encoder, Gap, What};
 
 use super::{PROGRAM, UNWRITABLE, recorded};
 use crate::args::{GlobalArgs, RecordArgs};
+use crate::file_identity::FileIdentity;
 use crate::output::{message, warn};
 
 /// Records the logs. Lines that cannot be used are warnings; logs without an event are an error.
@@ -19,8 +22,7 @@ pub(super) fn run(global: &GlobalArgs, args: &RecordArgs) -> anyhow::Result<Exit
     let mut logs = AuditLogs::new(namespace);
     for path in &args.from_audit_log {
         let name = path.display().to_string();
-        let opened = File::open(path).and_then(|file| logs.add(&name, file));
-        opened.with_context(|| format!("cannot read {name}"))?;
+        add(&mut logs, &name, path).with_context(|| format!("cannot read {name}"))?;
     }
     let before: Vec<_> = logs.objects().cloned().collect();
     let Some(first) = logs.summary().first else {
@@ -44,6 +46,36 @@ pub(super) fn run(global: &GlobalArgs, args: &RecordArgs) -> anyhow::Result<Exit
     report(summary);
     message("", recorded(recorder.changes(), recorder.objects(), recorder.length(), (first, last)));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Adds a log. What is no file, such as a pipe, stays open.
+fn add(logs: &mut AuditLogs, name: &str, path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return logs.add(name, file);
+    }
+    logs.add(name, ClosedFile { path: path.to_owned(), identity: FileIdentity::of(&metadata), position: 0 })
+}
+
+/// A file that is open only while it is read: there can be more logs than a process may open.
+struct ClosedFile {
+    path: PathBuf,
+    identity: FileIdentity,
+    position: u64,
+}
+
+impl Read for ClosedFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut file = File::open(&self.path)?;
+        if FileIdentity::of(&file.metadata()?) != self.identity {
+            return Err(io::Error::other("another file has taken its place"));
+        }
+        file.seek(SeekFrom::Start(self.position))?;
+        let read = file.read(buffer)?;
+        self.position += read as u64;
+        Ok(read)
+    }
 }
 
 /// Returns what the files lack.

@@ -1,6 +1,6 @@
 //! An audit log that a run follows as it grows.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Cursor, Read as _, Seek as _, SeekFrom};
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,8 @@ use kube_endpoints_retire::WholeEndpoints;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{MissedTickBehavior, interval};
+
+use crate::file_identity::FileIdentity;
 
 const POLL: Duration = Duration::from_millis(250);
 /// Number of polls in a row without a file, 10 s: a rotation renames it before it creates the next one.
@@ -184,7 +186,7 @@ impl AuditLog {
         };
         self.polls_without_file = 0;
         let metadata = file.metadata()?;
-        if identity(&metadata) != identity(&self.file.metadata()?) {
+        if FileIdentity::of(&metadata) != FileIdentity::of(&self.file.metadata()?) {
             self.successor = Some(file);
             return Ok(true);
         }
@@ -200,18 +202,6 @@ impl AuditLog {
         self.position = 0;
         self.rest.clear();
     }
-}
-
-/// Returns what distinguishes a file from another one of the same name.
-#[cfg(unix)]
-fn identity(metadata: &Metadata) -> (u64, u64) {
-    use std::os::unix::fs::MetadataExt as _;
-    (metadata.dev(), metadata.ino())
-}
-
-#[cfg(not(unix))]
-fn identity(metadata: &Metadata) -> Option<std::time::SystemTime> {
-    metadata.created().ok()
 }
 
 #[cfg(test)]

@@ -116,6 +116,19 @@ async fn a_history_names_the_users() {
     assert_eq!(run.stderr, warning);
 }
 
+/// There can be more logs than a process may open.
+#[cfg(unix)]
+#[tokio::test]
+async fn logs_are_closed_between_two_reads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    (0..40).for_each(|number| write_log(&folder.path().join(format!("{number}.log")), &[]));
+    let mut command = tokio::process::Command::new("sh");
+    let line = "ulimit -n 24 && exec \"$0\" record --to=day.history --from-audit-log *.log";
+    command.env_clear().current_dir(folder.path()).args(["-c", line, env!("CARGO_BIN_EXE_kubectl-endpoints")]);
+    let run = run(command).await;
+    assert!(run.status == 0 && run.stderr.starts_with("Read 160 audit events "), "{run:?}");
+}
+
 #[tokio::test]
 async fn a_log_of_metadata_names_who_wrote_what() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -133,7 +133,7 @@ async fn a_recording_ends_after_its_time() {
     assert!(lines[1].starts_with("Recorded 0 changes of 5 objects: ") && lines.len() == 2, "{run:?}");
     let archive = Archive::open(&path).unwrap();
     let header = archive.headers().next().unwrap();
-    assert_eq!((header.unknown.as_slice(), header.continues), ([].as_slice(), false));
+    assert_eq!((header.unknown.as_slice(), header.continues), ([].as_slice(), None));
     assert!(header.recorder.starts_with("kubectl-endpoints/"), "{header:?}");
 }
 

@@ -4,5 +4,6 @@ mod files;
 mod laws;
 mod levels;
 mod log;
+mod reads;
 pub(crate) mod samples;
 mod wrappers;
