@@ -19,8 +19,19 @@ impl Cluster {
 
     pub(crate) async fn with(config: kube_dev_apiserver::Config) -> Cluster {
         let server = Server::start(config).await.expect("the server starts");
-        let config = Config::from_url(&server.url()).expect("a valid URL");
-        let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() });
+        let url = server.url();
+        Cluster::of(server, &Config::from_url(&url).expect("a valid URL"))
+    }
+
+    /// Without sockets, for paused time.
+    pub(crate) fn in_process() -> Cluster {
+        let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("no initial objects");
+        let config = Config::from_service(server.service());
+        Cluster::of(server, &config)
+    }
+
+    fn of(server: Server, config: &Config) -> Cluster {
+        let client = Client::new(config, ClientOptions { qps: 0.0, ..ClientOptions::default() });
         Cluster { server, client: client.expect("a valid configuration") }
     }
 

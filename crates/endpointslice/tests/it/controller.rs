@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use kube_controller::{Metrics, SyncOptions};
 use kube_controller_client::events::EventRecorder;
@@ -16,6 +17,7 @@ use kube_informer::Informer;
 use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Cluster, once};
@@ -219,4 +221,24 @@ async fn a_restart_writes_nothing() {
     cluster.service("later", json!({"app": "web"}), json!({}));
     settles(&cluster, &[("10.1.0.1 true".to_owned(), 2)].into()).await;
     assert_eq!(writes(), before + 1, "only the slice of the new Service");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_policy_has_removed_returns_after_it() {
+    let cluster = Cluster::in_process();
+    cluster.server.admission().mutate(|request, object| {
+        if request.resource == "endpointslices" {
+            object["endpoints"] = json!([]);
+        }
+        Ok(())
+    });
+    let _tasks = run(&cluster);
+    cluster.node("n1", "a");
+    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({}));
+    cluster.service("web", json!({"app": "web"}), json!({}));
+    sleep(Duration::from_secs(30)).await;
+    assert_eq!((cluster.slices(SLICE_CONTROLLER).await.len(), cluster.addresses(SLICE_CONTROLLER).await.len()), (1, 0));
+    cluster.server.admission().clear();
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!(cluster.addresses(SLICE_CONTROLLER).await, once(&["10.1.0.1 true"]));
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use http::{Response, StatusCode, header::RETRY_AFTER};
 use k8s_openapi::api::discovery;
+use kube_controller::{Action, Outcome};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::{On, Server};
 use kube_endpoint_model::{AddressType, ObjectMeta};
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 use tokio::time::advance;
 use tower::util::MapResponse;
 
+use crate::cluster::Cluster;
 use crate::world::{endpoint_of, options, ports};
 
 fn owner() -> Owner {
@@ -85,7 +87,7 @@ async fn content_that_the_server_changes_is_sent_ever_more_rarely(
     };
     assert!(sync().await);
     assert_eq!(sync().await, !is_refused, "creates are refused while slices lack their labels");
-    for seconds in iter::repeat_n(1, 300).chain(iter::repeat_n(60, 420)) {
+    for seconds in iter::repeat_n(1, 100).chain(iter::repeat_n(60, 424)) {
         sync().await;
         advance(Duration::from_secs(seconds)).await;
     }
@@ -118,29 +120,29 @@ async fn a_change_is_written_although_a_retry_is_due(#[case] endpoints: usize, #
     let sync = async |endpoints: usize| {
         let slices = reconciler.live_slices(&owner.key()).await.expect("a list");
         let input = Input::new(&owner, &types, desired(endpoints), &slices);
-        reconciler.reconcile(input, None).await.expect("a sync");
-        slices
+        let done = reconciler.reconcile(input, None).await.expect("a sync");
+        (slices, Action::from(done))
     };
-    sync(4).await;
-    let slices = sync(4).await;
-    advance(Duration::from_secs(60)).await;
+    let retry = Duration::from_secs(60);
+    assert_eq!(sync(4).await.1, Outcome::Written.requeue_after(retry));
+    let (slices, action) = sync(4).await;
+    assert_eq!(action, Outcome::Unchanged.requeue_after(retry));
+    advance(retry).await;
     if is_deleted {
         server.typed::<discovery::v1::EndpointSlice>().delete(&slices[0].metadata.name).expect("it exists");
     }
-    sync(endpoints).await;
-    let slices = sync(endpoints).await;
+    let _ = sync(endpoints).await;
+    let (slices, _) = sync(endpoints).await;
     assert_eq!(slices.iter().map(|slice| slice.endpoints.len()).sum::<usize>(), endpoints);
 }
 
 /// Returns a server that changes each slice as it is written, and a reconciler of slices of two endpoints at most.
 fn policed(policy: fn(&mut Value)) -> (Server, Reconciler) {
-    let server = Server::in_process(kube_dev_apiserver::Config::default()).expect("no initial objects");
+    let Cluster { server, client } = Cluster::in_process();
     server.admission().mutate(move |_, slice| {
         policy(slice);
         Ok(())
     });
-    let config = Config::from_service(server.service());
-    let client = Client::new(&config, ClientOptions::default()).expect("a valid configuration");
     (server, Reconciler::builder(client, options(2)).build())
 }
 
