@@ -45,7 +45,7 @@ async fn create_update_patch_and_delete_of_an_object() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn write_that_is_seen_is_in_the_log() {
     let api = Arc::new(TestApi::start(Config::default()).await);
-    let map = |text: &str| json!({"metadata": {"name": "a"}, "data": {"text": text.repeat(500_000)}});
+    let map = |text: &str| json!({"metadata": {"name": "a"}, "data": {"text": text.repeat(50_000)}});
     api.create(CONFIG_MAPS, map("0")).await;
     for writes in 1..=50 {
         let before = api.server.revision();
