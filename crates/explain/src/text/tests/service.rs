@@ -126,10 +126,11 @@ fn objects_that_are_not_current_have_a_line() {
         finding(Kind::Service, "checkout", Severity::Info, Code::DuplicateAddress, "2 endpoints have 10.1.2.3"),
     ];
     report.unknown = vec![Kind::Node];
+    report.serving = 0;
     assert_eq!(
         service(&report, narrow()),
         "\
-! checkout  1 of 1 Pods serve, 4 slices (IPv4), written 14:02:07 by kube-controller-manager
+✗ checkout  0 of 1 Pods serve, 1 would, 4 slices (IPv4), written 14:02:07 by kube-controller-manager
   slice b: outdated, 3 endpoints
   slice c: foreign, managed by example.com/controller, 3 endpoints
   slice d: terminating, 1 endpoint
