@@ -168,20 +168,11 @@ fn serving_pods_are_summarised() {
             "  ✗ api          EP001 not selected: has no label app",
         ]
     );
-}
-
-#[test]
-fn twenty_serving_pods_are_not_summarised() {
+    let text = service(&large(), wide());
+    assert!(text.lines().count() == 1 + 1_255 + 1 && !text.contains("more"));
     let mut report = large();
     report.pods.truncate(20);
     assert!(!service(&report, narrow()).contains("more"));
-}
-
-#[test]
-fn wide_leaves_out_no_pod() {
-    let text = service(&large(), wide());
-    assert_eq!(text.lines().count(), 1 + 1_255 + 1);
-    assert!(!text.contains("more"));
 }
 
 #[test]
