@@ -145,6 +145,8 @@ async fn paths_without_a_resource() {
         (Method::GET, "/apis/discovery.k8s.io/v2", 404),
         (Method::GET, "/openapi/v3/apis/discovery.k8s.io/v1", 200),
         (Method::GET, "/other", 404),
+        (Method::GET, "/livez/ping", 200),
+        (Method::GET, "/readyz/other", 404),
         (Method::GET, "/api/v1/pods/a/b/c/d", 404),
         (Method::GET, "/api/v1/pods/%ff", 404),
         (Method::POST, "/version", 405),
@@ -152,6 +154,9 @@ async fn paths_without_a_resource() {
     ] {
         assert_eq!(api.json(method, path, &Value::Null).await.0, code, "{path}");
     }
+    assert_eq!(api.get("/readyz").await.1, "ok");
+    let verbose = "[+]ping ok\n[+]log ok\n[+]etcd ok\nreadyz check passed\n";
+    assert_eq!(api.get("/readyz?verbose").await.1, verbose);
 }
 
 #[tokio::test]

@@ -68,7 +68,7 @@ async fn streaming_list_ends_with_its_bookmark() {
     let api = TestApi::start(Config::default()).await;
     api.create(CONFIG_MAPS, config_map("a", "web")).await;
     let query = "allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&watch=true";
-    let mut events = api.watch(&format!("{CONFIG_MAPS}?{query}&timeoutSeconds=310")).await;
+    let mut events = api.watch(&format!("{CONFIG_MAPS}?{query}&timeout=5m10s&timeoutSeconds=310")).await;
     assert_eq!(events.next_short().await, "ADDED a");
     let bookmark = events.next().await.unwrap();
     let expect = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {
