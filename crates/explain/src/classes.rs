@@ -155,23 +155,22 @@ impl Compared {
 /// Returns the endpoints of a slice, or the addresses of an Endpoints object with each of their ports: the identity
 /// without hints, and the hints.
 fn endpoints(object: &Value) -> Vec<(String, String)> {
-    let of_slice = elements(&object["endpoints"]).map(|endpoint| {
+    let mut found = Vec::new();
+    for endpoint in elements(&object["endpoints"]) {
         let mut endpoint = without_version(endpoint);
         let hints = endpoint.as_object_mut().and_then(|it| it.remove("hints")).unwrap_or_default();
-        (format!("{endpoint} {:?}", ports(object)), hints.to_string())
-    });
-    let of_subsets = elements(&object["subsets"]).flat_map(|subset| {
+        found.push((format!("{endpoint} {:?}", ports(object)), hints.to_string()));
+    }
+    for subset in elements(&object["subsets"]) {
         let ports = ports(subset);
         let ports = if ports.is_empty() { vec![String::new()] } else { ports };
-        let addresses = ["addresses", "notReadyAddresses"].into_iter();
-        let addresses = addresses.flat_map(|list| elements(&subset[list]).map(move |address| (list, address)));
-        let pairs = addresses.flat_map(|(list, address)| {
-            let address = without_version(address);
-            ports.iter().map(|port| (format!("{list} {address} {port}"), String::new())).collect::<Vec<_>>()
-        });
-        pairs.collect::<Vec<_>>()
-    });
-    of_slice.chain(of_subsets).collect()
+        for list in ["addresses", "notReadyAddresses"] {
+            for address in elements(&subset[list]).map(without_version) {
+                found.extend(ports.iter().map(|port| (format!("{list} {address} {port}"), String::new())));
+            }
+        }
+    }
+    found
 }
 
 /// Returns an endpoint without the resource version of its target, which the controllers do not compare.

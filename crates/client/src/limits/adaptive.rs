@@ -19,7 +19,7 @@ pub(crate) const MIN_LIMIT: u16 = 2;
 pub(crate) const MAX_LIMIT: u16 = 16;
 /// Longest pause after a 429. The API server asks for 1 s, and for up to 32 s under a long overload. One request per
 /// second shows its end early and adds no load.
-pub(crate) const MAX_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 /// Time after which a limit is raised by one that the server has rejected before.
 const RAISE_AFTER: Duration = Duration::from_secs(1);
 /// Time after which another request is sent while those after a 429 are not answered: a webhook may delay one for 30 s.

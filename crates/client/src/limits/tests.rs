@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::RequestPriority::{Addition, Other, Removal};
-use super::adaptive::{INITIAL_LIMIT, MAX_PAUSE};
+use super::adaptive::INITIAL_LIMIT;
 use super::*;
 use crate::LimitState;
 
@@ -102,28 +102,6 @@ async fn leases_and_events_do_not_wait() {
         assert!(limits.acquire(&Call::new(verb, resource, "shop", "web"), Other).await.is_none());
     }
     drop(permits);
-}
-
-/// After a 429, other requests wait for `Retry-After`, at most [`MAX_PAUSE`], and then one is sent.
-#[tokio::test(start_paused = true)]
-async fn requests_pause_after_429() {
-    let (limits, state) = limits();
-    let call = slices();
-    let rejected = limits.acquire(&call, Other).await.expect("limited");
-    let start = Instant::now();
-    let waiting = async {
-        sleep(Duration::from_millis(1)).await;
-        let probe = limits.acquire(&call, Other).await.expect("limited");
-        assert_eq!(start.elapsed(), MAX_PAUSE, "of the requested 30 s");
-        let mut second = Box::pin(limits.acquire(&call, Other));
-        assert!(futures::poll!(&mut second).is_pending(), "one at a time");
-        probe.finish(Some(&Response::new(())));
-        assert!(second.await.is_some());
-        assert_eq!(start.elapsed(), MAX_PAUSE);
-    };
-    assert!(rejected.finish(Some(&rejection("30"))), "the next attempt waits here");
-    waiting.await;
-    assert_eq!(state.get(), (3, 0, 0));
 }
 
 /// The pause begins while a request waits, and nothing is in flight that could wake it.

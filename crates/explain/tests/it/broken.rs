@@ -9,6 +9,7 @@ use kube_endpoint_model::{
 };
 use kube_endpoints_explain::{Finding, PodDetails, Reason, TextStyle, text};
 use kube_wire::Object as _;
+use rstest::rstest;
 
 use crate::cluster::Cluster;
 use crate::law::written;
@@ -156,6 +157,20 @@ fn a_pod_with_an_address_that_no_endpoint_can_have_is_explained() {
     assert_eq!(wrong_answer(&UNUSABLE_ADDRESS), None);
     let (_, first, _) = explained(&UNUSABLE_ADDRESS);
     assert_eq!(first.expect("a cause").message, "no IPv4 address that an endpoint can have (has 127.0.0.1)");
+}
+
+#[rstest]
+#[case(
+    "own slice with a named port, Service with one without",
+    "no endpoint serves the TCP port without a name: the endpoints have port \"postgresql\" (5432/TCP)"
+)]
+#[case(
+    "own slice, port without a number",
+    "no endpoint serves port \"web\" (TCP): the endpoints have port \"web\" (TCP, no number)"
+)]
+fn ports_of_endpoints_are_named(#[case] fault: &str, #[case] message: &str) {
+    let case = cases().find(|case| case.fault == fault).expect("a case");
+    assert_eq!(explained(case).1.expect("a cause").message, message);
 }
 
 #[test]

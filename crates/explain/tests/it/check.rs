@@ -4,6 +4,7 @@ use kube_endpoint_model::{Code, Node, ServicePort, TargetPort, TargetRef, Uid};
 use kube_endpoints_explain::{Finding, Kind};
 use kube_wire::Object as _;
 use rstest::rstest;
+use serde_json::json;
 
 use crate::broken::{healthy, insert, pod};
 use crate::cluster::Cluster;
@@ -63,6 +64,20 @@ fn a_slice_without_the_name_of_its_service_is_found() {
     cluster.slices.insert(lost.key(), lost);
     let found: Vec<_> = cluster.world().check().into_iter().map(|it| (it.object.name, it.reason.code)).collect();
     assert_eq!(found, [("lost".to_owned(), Code::SliceWithoutService)]);
+}
+
+#[test]
+fn endpoints_without_conditions_count_as_ready() {
+    let mut cluster = healthy();
+    let slice = cluster.slices.values_mut().next().expect("a slice");
+    let [first, second, third] = &mut slice.endpoints[..] else { panic!("three endpoints") };
+    for (endpoint, conditions) in
+        [(first, json!({})), (second, json!({"serving": false})), (third, json!({"terminating": true}))]
+    {
+        endpoint.conditions = serde_json::from_value(conditions).expect("conditions");
+    }
+    let key = slice.key();
+    assert_eq!(cluster.world().slice(&key).expect("the slice").written.ready, 3);
 }
 
 /// The Pods of other namespaces than those of the slices may not have been read.

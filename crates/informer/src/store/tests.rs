@@ -161,19 +161,6 @@ fn withheld_objects_are_missing_until_a_list_or_event_shows_them() {
     assert!(!withheld("e"));
 }
 
-#[test]
-fn a_check_of_fewer_references_withholds_no_fewer_objects() {
-    let mut store = StoreWriter::new((), false);
-    let lister = store.lister();
-    let withheld = |name| lister.is_withheld("shop", name);
-    assert!(store.replace(vec![item("a", 3)], 70.into(), Missing::AtMost(0)).is_ok());
-    assert!(store.withhold(&["b", "c"].map(reference)));
-    assert!(store.withhold(&[reference("c")]));
-    assert_eq!(["b", "c"].map(withheld), [true; 2]);
-    assert!(!store.withhold(&[reference("a")]), "none of this check");
-    assert_eq!(["b", "c"].map(withheld), [true; 2]);
-}
-
 #[rstest]
 #[case::equal("1", "1", "1")]
 #[case::one_is_unknown("1", "", "")]

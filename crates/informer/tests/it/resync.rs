@@ -105,14 +105,6 @@ async fn a_relist_repeats_unchanged_objects(#[case] period: Duration) {
     assert_eq!(log.take(), "");
 }
 
-#[tokio::test(start_paused = true)]
-async fn no_handler_resyncs_if_the_informer_does_not() {
-    let (informer, source) = ManualSource::new();
-    let (log, _tasks) = run(&informer, &source).await;
-    sleep(seconds(100)).await;
-    assert_eq!(log.take(), "");
-}
-
 // client-go: TestRealFIFO_Resync, TestRealFIFO_ResyncAtomic, TestDeltaFIFO_Resync, TestDeltaFIFO_ResyncNonExisting,
 // TestDeltaFIFO_UpdateResyncRace
 #[tokio::test(start_paused = true)]

@@ -119,18 +119,6 @@ mod tests {
     }
 
     #[rstest]
-    #[case("application/vnd.kubernetes.protobuf,application/json", true)]
-    #[case("application/vnd.kubernetes.protobuf;stream=watch", true)]
-    #[case("application/json,application/vnd.kubernetes.protobuf", false)]
-    #[case("application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json", false)]
-    #[case("*/*", false)]
-    #[case("", false)]
-    fn protobuf_is_preferred_if_listed_first(#[case] accept: &str, #[case] expect: bool) {
-        let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_str(accept).unwrap())]);
-        assert_eq!(prefers_protobuf(&headers), expect);
-    }
-
-    #[rstest]
     #[case("application/json;drop=metadata.managedFields", true)]
     #[case("application/json; drop=metadata.annotations+metadata.managedFields", true)]
     #[case("application/json;drop=metadata.annotations", false)]

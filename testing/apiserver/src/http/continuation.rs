@@ -55,33 +55,3 @@ impl Continuation {
         Ok(Self { revision: u64::try_from(token.rv).ok(), after: (namespace.into(), name.into()) })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case(Some(7), "default", "web")]
-    #[case(None, "", "node")]
-    fn round_trips(#[case] revision: Option<u64>, #[case] namespace: &str, #[case] name: &str) {
-        let continuation = Continuation { revision, after: (namespace.into(), name.into()) };
-        assert_eq!(Continuation::decode(&continuation.encode()).unwrap(), continuation);
-    }
-
-    #[test]
-    fn decodes_tokens_of_a_real_server() {
-        let token = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MzQ4Mywic3RhcnQiOiIvdDkyOGI5LXNwcmVhZC0yMC93ZWItNVx1MDAwMCJ9";
-        let expect = Continuation { revision: Some(3483), after: ("t928b9-spread-20".into(), "web-5".into()) };
-        assert_eq!(Continuation::decode(token).unwrap(), expect);
-    }
-
-    #[rstest]
-    #[case("!")]
-    #[case("e30")]
-    #[case("eyJ2IjoieCIsInJ2IjoxLCJzdGFydCI6Ii9hIn0")]
-    fn invalid_tokens_are_rejected(#[case] token: &str) {
-        assert_eq!(Continuation::decode(token).unwrap_err().code, 400);
-    }
-}

@@ -35,19 +35,3 @@ pub(super) fn text(uri: &Uri) -> Option<String> {
     let _ = writeln!(text, "{endpoint} check passed");
     Some(text)
 }
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("/readyz", Some("ok"))]
-    #[case("/livez/ping", Some("ok"))]
-    #[case("/readyz/other", None)]
-    #[case("/readyz?verbose", Some("[+]ping ok\n[+]log ok\n[+]etcd ok\nreadyz check passed\n"))]
-    fn checks_are_answered(#[case] uri: &str, #[case] expect: Option<&str>) {
-        assert_eq!(text(&uri.parse().unwrap()).as_deref(), expect);
-    }
-}

@@ -55,37 +55,3 @@ fn resource(group: &str, version: &str, rest: &[&str]) -> Option<ResourcePath> {
         subresource: subresource.map(|&subresource| subresource.to_owned()),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("/api/v1/pods", " v1  pods  ")]
-    #[case("/api/v1/namespaces/a/pods", " v1 a pods  ")]
-    #[case("/api/v1/namespaces/a/pods/p/status", " v1 a pods p status")]
-    #[case("/api/v1/namespaces", " v1  namespaces  ")]
-    #[case("/api/v1/namespaces/a", " v1  namespaces a ")]
-    #[case("/api/v1/namespaces/a/status", " v1  namespaces a status")]
-    #[case("/apis/discovery.k8s.io/v1/namespaces/a/endpointslices/e%2D1", "discovery.k8s.io v1 a endpointslices e-1 ")]
-    #[case("/api/v1/nodes/n/", " v1  nodes n ")]
-    fn resource_paths_are_parsed(#[case] path: &str, #[case] expect: &str) {
-        let Route::Resource(found) = parse(path) else { panic!("{path}") };
-        let ResourcePath { group, version, namespace, plural, name, subresource } = found;
-        let [namespace, name, subresource] = [namespace, name, subresource].map(Option::unwrap_or_default);
-        assert_eq!(format!("{group} {version} {namespace} {plural} {name} {subresource}"), expect);
-    }
-
-    #[rstest]
-    #[case("/readyz/ping", &["readyz", "ping"])]
-    #[case("/api", &["api"])]
-    #[case("/apis/", &["apis"])]
-    #[case("/apis/discovery.k8s.io/v1", &["apis", "discovery.k8s.io", "v1"])]
-    #[case("/", &[])]
-    #[case("/api/v1/pods/a/b/c/d", &["api", "v1", "pods", "a", "b", "c", "d"])]
-    fn other_paths_are_segments(#[case] path: &str, #[case] expect: &[&str]) {
-        assert_eq!(parse(path), Route::Other(expect.iter().map(|&segment| segment.to_owned()).collect()));
-    }
-}

@@ -170,34 +170,3 @@ fn choice<T, const N: usize>(name: &str, value: &str, choices: [(&str, T); N]) -
         .map(|(_, meaning)| meaning)
         .ok_or_else(|| StatusError::bad_request(format!("{name}: unsupported value {value:?}")))
 }
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[test]
-    fn client_go_watch_query_is_parsed() {
-        let query = Query::parse(Some(
-            "allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeout=5m10s\
-             &timeoutSeconds=310&watch=true&labelSelector=kubernetes.io%2Fservice-name%3Dweb",
-        ))
-        .unwrap();
-        assert!(query.watch && query.allow_bookmarks && query.send_initial_events == Some(true));
-        assert_eq!(query.timeout, Some(Duration::from_secs(310)));
-    }
-
-    #[rstest]
-    #[case("resourceVersion=x", 400)]
-    #[case("labelSelector=a%20in%20b", 400)]
-    #[case("watch=1&sendInitialEvents=true", 422)]
-    #[case("watch=1&resourceVersionMatch=NotOlderThan", 422)]
-    #[case("resourceVersionMatch=Exact", 422)]
-    #[case("dryRun=Some", 400)]
-    #[case("limit=x", 400)]
-    #[case("continue=x", 400)]
-    fn invalid_queries_are_rejected(#[case] query: &str, #[case] code: u16) {
-        assert_eq!(Query::parse(Some(query)).unwrap_err().code, code);
-    }
-}

@@ -82,6 +82,8 @@ mod tests {
     #[case("DELETE", "/api/v1/namespaces/a", "delete namespaces a/a  ")]
     #[case("DELETE", "/api/v1/namespaces/a/pods", "deletecollection pods a/  ")]
     #[case("POST", "/api/v1/namespaces", "create namespaces /  ")]
+    #[case("PUT", "/api/v1/namespaces/a/status", "update namespaces/status a/a  ")]
+    #[case("PUT", "/apis/discovery.k8s.io/v1/namespaces/a/endpointslices/e%2D1/", "update endpointslices a/e-1  ")]
     #[case("GET", "/healthz", "get  /  ")]
     #[case("POST", "/metrics", "post  /  ")]
     fn request_info_is_parsed_from_method_and_uri(#[case] method: Method, #[case] uri: Uri, #[case] expect: &str) {

@@ -28,27 +28,3 @@ pub(super) fn interleave<T>(
         ordered.extend(if other_first { others.next() } else { patched.next() });
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    // Arguments: original list, patch, merged items in any order, expected order.
-    #[rstest]
-    #[case::patched_in_place("abc", "b", "abc", "abc")]
-    #[case::new_ones_first("ab", "x", "abx", "xab")]
-    #[case::reordered_by_the_patch("abc", "ca", "abc", "bca")]
-    #[case::all_new("", "xy", "xy", "xy")]
-    #[case::nothing_patched("ab", "", "ab", "ab")]
-    fn merged_lists_are_interleaved_as_upstream(
-        #[case] was: &str,
-        #[case] patch: &str,
-        #[case] merged: &str,
-        #[case] expect: &str,
-    ) {
-        let ordered = interleave(merged.chars().collect(), |c| patch.find(*c), |c| was.find(*c));
-        assert_eq!(ordered.into_iter().collect::<String>(), expect);
-    }
-}

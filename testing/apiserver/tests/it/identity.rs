@@ -1,7 +1,11 @@
 //! Authentication and authorization.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use http::Method;
-use kube_dev_apiserver::{Anonymous, Authorization, Config, Denial, Fault, On, User};
+use jiff::Timestamp;
+use kube_dev_apiserver::{Anonymous, Authorization, Clock, Config, Denial, Fault, On, User};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -214,7 +218,7 @@ async fn missing_credentials_are_anonymous_and_invalid_ones_rejected() {
 #[tokio::test]
 async fn service_account_token_authenticates() {
     let mut api = rbac_api().await;
-    api.create(ACCOUNTS, json!({"metadata": {"name": "robot"}})).await;
+    let account = api.create(ACCOUNTS, json!({"metadata": {"name": "robot"}})).await;
     let path = format!("{ACCOUNTS}/robot/token");
     let (code, request) = api.json(Method::POST, &path, &json!({"spec": {"expirationSeconds": 3600}})).await;
     assert_eq!((code, &request["kind"], &request["metadata"]["name"]), (201, &json!("TokenRequest"), &json!("robot")));
@@ -224,7 +228,10 @@ async fn service_account_token_authenticates() {
     let review = json!({"spec": {"token": token}});
     let (_, answer) = api.json(Method::POST, "/apis/authentication.k8s.io/v1/tokenreviews", &review).await;
     assert_eq!(answer["status"]["authenticated"], true);
-    assert_eq!(answer["status"]["user"]["username"], "system:serviceaccount:default:robot");
+    let groups = ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"];
+    let user =
+        json!({"username": "system:serviceaccount:default:robot", "uid": account["metadata"]["uid"], "groups": groups});
+    assert_eq!(answer["status"]["user"], user);
     let review = json!({"spec": {"token": token, "audiences": ["elsewhere"]}});
     let (_, answer) = api.json(Method::POST, "/apis/authentication.k8s.io/v1/tokenreviews", &review).await;
     assert_eq!(answer["status"].get("authenticated"), None);
@@ -247,6 +254,26 @@ async fn service_account_token_authenticates() {
     api.create(ACCOUNTS, json!({"metadata": {"name": "robot"}})).await;
     api.token = token;
     assert_eq!(api.get("/version").await.0, 401);
+}
+
+#[tokio::test]
+async fn service_account_token_expires() {
+    let now = Arc::new(AtomicI64::new(1_800_000_000));
+    let seconds = Arc::clone(&now);
+    let clock = Clock::new(move || Timestamp::new(seconds.load(Ordering::Relaxed), 0).unwrap());
+    let mut api = TestApi::start(Config { clock, ..Config::default() }).await;
+    api.create(ACCOUNTS, json!({"metadata": {"name": "robot"}})).await;
+    let path = format!("{ACCOUNTS}/robot/token");
+    let token = api.json(Method::POST, &path, &json!({"spec": {"expirationSeconds": 3600}})).await.1;
+    api.token = Some(token["status"]["token"].as_str().unwrap().to_owned());
+    now.fetch_add(3_599, Ordering::Relaxed);
+    assert_eq!(api.get("/version").await.0, 200);
+    now.fetch_add(1, Ordering::Relaxed);
+    assert_eq!(api.get("/version").await.0, 401);
+    let user = api.server.token_for(User::new("alice"));
+    api.server.expire_tokens();
+    api.token = Some(user);
+    assert_eq!(api.get("/version").await.0, 200, "tokens of users do not expire");
 }
 
 #[rstest]

@@ -39,6 +39,14 @@ async fn pages_are_consistent_at_one_version() {
     let token = second["metadata"]["continue"].as_str().unwrap();
     let (_, third) = api.get(&format!("{ALL}?limit=2&continue={token}")).await;
     assert_eq!((names(&third).as_str(), third["metadata"].get("continue")), ("e", None));
+
+    let (_, first) = api.get("/api/v1/namespaces?limit=3").await;
+    let token = first["metadata"]["continue"].as_str().unwrap();
+    let (_, second) = api.get(&format!("/api/v1/namespaces?limit=3&continue={token}")).await;
+    assert_eq!(
+        (names(&first).as_str(), names(&second).as_str()),
+        ("default kube-node-lease kube-public", "kube-system")
+    );
 }
 
 #[tokio::test]
@@ -70,6 +78,21 @@ async fn expired_continue_token_comes_with_a_new_one() {
 #[case("limit=4", 200, "b c d e")]
 #[case("resourceVersion=11", 504, "")]
 #[case("continue=x", 400, "")]
+#[case("continue=!", 400, "")]
+#[case("continue=e30", 400, "")]
+#[case("continue=eyJ2IjoieCIsInJ2IjoxLCJzdGFydCI6Ii9hIn0", 400, "")]
+// The token of a real server, of a version that this one has not reached.
+#[case(
+    "continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MzQ4Mywic3RhcnQiOiIvdDkyOGI5LXNwcmVhZC0yMC93ZWItNVx1MDAwMCJ9",
+    504,
+    ""
+)]
+#[case("limit=x", 400, "")]
+#[case("resourceVersion=x", 400, "")]
+#[case("labelSelector=a%20in%20b", 400, "")]
+#[case("resourceVersionMatch=Exact", 422, "")]
+#[case("watch=1&sendInitialEvents=true", 422, "")]
+#[case("watch=1&resourceVersionMatch=NotOlderThan", 422, "")]
 #[tokio::test]
 async fn resource_version_match_of_lists(#[case] query: &str, #[case] code: u16, #[case] expect: &str) {
     let api = TestApi::start(Config::default()).await;

@@ -54,6 +54,7 @@ async fn protobuf_is_returned_where_accepted(
 #[rstest]
 #[case::not_preferred("/api/v1/pods", "application/json,application/vnd.kubernetes.protobuf")]
 #[case::kind_without("/apis/example.com/v1/widgets", BOTH)]
+#[case::table("/api/v1/pods", "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json")]
 #[tokio::test]
 async fn json_is_returned_where_protobuf_is_not_possible(#[case] path: &str, #[case] accept: &str) {
     let (code, media_type, body) = get(&api().await, path, accept).await;

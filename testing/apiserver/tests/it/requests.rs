@@ -45,7 +45,7 @@ async fn create_update_patch_and_delete_of_an_object() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn write_that_is_seen_is_in_the_log() {
     let api = Arc::new(TestApi::start(Config::default()).await);
-    let map = |text: &str| json!({"metadata": {"name": "a"}, "data": {"text": text.repeat(500_000)}});
+    let map = |text: &str| json!({"metadata": {"name": "a"}, "data": {"text": text.repeat(50_000)}});
     api.create(CONFIG_MAPS, map("0")).await;
     for writes in 1..=50 {
         let before = api.server.revision();
@@ -145,6 +145,8 @@ async fn paths_without_a_resource() {
         (Method::GET, "/apis/discovery.k8s.io/v2", 404),
         (Method::GET, "/openapi/v3/apis/discovery.k8s.io/v1", 200),
         (Method::GET, "/other", 404),
+        (Method::GET, "/livez/ping", 200),
+        (Method::GET, "/readyz/other", 404),
         (Method::GET, "/api/v1/pods/a/b/c/d", 404),
         (Method::GET, "/api/v1/pods/%ff", 404),
         (Method::POST, "/version", 405),
@@ -152,6 +154,9 @@ async fn paths_without_a_resource() {
     ] {
         assert_eq!(api.json(method, path, &Value::Null).await.0, code, "{path}");
     }
+    assert_eq!(api.get("/readyz").await.1, "ok");
+    let verbose = "[+]ping ok\n[+]log ok\n[+]etcd ok\nreadyz check passed\n";
+    assert_eq!(api.get("/readyz?verbose").await.1, verbose);
 }
 
 #[tokio::test]

@@ -7,7 +7,6 @@ mod cluster;
 mod completion;
 mod connection;
 mod explain;
-mod hand_written;
 mod history;
 mod incidents;
 mod page;

@@ -126,10 +126,11 @@ fn objects_that_are_not_current_have_a_line() {
         finding(Kind::Service, "checkout", Severity::Info, Code::DuplicateAddress, "2 endpoints have 10.1.2.3"),
     ];
     report.unknown = vec![Kind::Node];
+    report.serving = 0;
     assert_eq!(
         service(&report, narrow()),
         "\
-! checkout  1 of 1 Pods serve, 4 slices (IPv4), written 14:02:07 by kube-controller-manager
+✗ checkout  0 of 1 Pods serve, 1 would, 4 slices (IPv4), written 14:02:07 by kube-controller-manager
   slice b: outdated, 3 endpoints
   slice c: foreign, managed by example.com/controller, 3 endpoints
   slice d: terminating, 1 endpoint
@@ -167,20 +168,11 @@ fn serving_pods_are_summarised() {
             "  ✗ api          EP001 not selected: has no label app",
         ]
     );
-}
-
-#[test]
-fn twenty_serving_pods_are_not_summarised() {
+    let text = service(&large(), wide());
+    assert!(text.lines().count() == 1 + 1_255 + 1 && !text.contains("more"));
     let mut report = large();
     report.pods.truncate(20);
     assert!(!service(&report, narrow()).contains("more"));
-}
-
-#[test]
-fn wide_leaves_out_no_pod() {
-    let text = service(&large(), wide());
-    assert_eq!(text.lines().count(), 1 + 1_255 + 1);
-    assert!(!text.contains("more"));
 }
 
 #[test]

@@ -16,6 +16,7 @@ fn scheduled_pod_is_deleted_after_its_grace_period() {
 
     // A longer grace period changes nothing, a shorter one counts from the start of the deletion.
     store.advance(3);
+    store.delete("pods", "p", None);
     store.delete("pods", "p", Some(60));
     store.delete("pods", "p", Some(10));
     let meta = &store.get("pods", "p").unwrap()["metadata"];
@@ -51,7 +52,9 @@ fn unscheduled_and_finished_pods_are_deleted_at_once(
 fn finalizers_delay_the_removal() {
     let mut store = TestStore::new();
     store.create("configmaps", json!({"metadata": {"name": "a", "finalizers": ["example.com/wait"]}}));
-    assert!(!store.delete("configmaps", "a", None).removed);
+    for _ in 0..2 {
+        assert!(!store.delete("configmaps", "a", None).removed);
+    }
     let error = store
         .try_merge(
             "configmaps",

@@ -87,9 +87,9 @@ fn patched(kind: &str, object: Value, patch: Value) -> Merge<Value> {
 )]
 #[case::order_alone(
     "Pod",
-    json!({"spec": {"containers": [{"name": "a"}, {"name": "b"}]}}),
-    json!({"spec": {"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}]}}),
-    json!({"spec": {"containers": [{"name": "b"}, {"name": "a"}]}})
+    json!({"spec": {"containers": [{"name": "a"}, {"name": "b"}, {"name": "c"}]}}),
+    json!({"spec": {"$setElementOrder/containers": [{"name": "c"}, {"name": "a"}]}}),
+    json!({"spec": {"containers": [{"name": "b"}, {"name": "c"}, {"name": "a"}]}})
 )]
 #[case::keys_are_retained(
     "Pod",
