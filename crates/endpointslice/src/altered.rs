@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube_endpoint_model::{EndpointSlice, Labels, ObjectKey, ResourceVersion, Text, Write, well_known};
+use kube_endpoint_model::{EndpointSlice, Labels, ObjectKey, ResourceVersion, Text, Uid, Write, well_known};
 use kube_informer::WriteThrough;
 use serde::Serialize;
 use tokio::time::Instant;
@@ -99,7 +99,7 @@ impl AlteredWrites {
     }
 
     /// Removes the writes from a plan that would send the same content again. `existing` are the slices that the plan is
-    /// based on, `options` those of the plan.
+    /// based on, `options` those of the plan, and `owner` is the UID of its owner.
     ///
     /// While `cache` contains slices whose owner or managed-by label the server has changed, creates are removed
     /// too, since they would add more of these slices. Returns the names of these slices if creates were removed. A retry
@@ -108,6 +108,7 @@ impl AlteredWrites {
         &mut self,
         now: Instant,
         options: &Options,
+        owner: &Uid,
         existing: &[Arc<EndpointSlice>],
         cache: Option<&WriteThrough<EndpointSlice>>,
         plan: &mut Plan,
@@ -127,7 +128,7 @@ impl AlteredWrites {
         };
         let repeated: HashSet<Text> = updates.filter(is_repeated).map(|update| update.metadata.name.clone()).collect();
         let is_partly_new = plan.len() > repeated.len() && !(repeated.is_empty() && self.left.is_none());
-        self.planned = is_partly_new.then(|| planned(options, existing, plan));
+        self.planned = is_partly_new.then(|| planned(options, owner, existing, plan));
         let as_left = |left: &Left| self.planned == Some(left.planned) && left.slices == current;
         if self.left.as_ref().is_some_and(as_left) {
             if !is_due {
@@ -190,6 +191,7 @@ impl AlteredWrites {
         &mut self,
         now: Instant,
         options: &Options,
+        owner: &Uid,
         existing: &[Arc<EndpointSlice>],
         plan: &Plan,
         answers: Vec<(Text, ResourceVersion)>,
@@ -202,7 +204,7 @@ impl AlteredWrites {
                 slices.remove(&slice.metadata.name);
             }
             slices.extend(answers);
-            let planned = planned.unwrap_or_else(|| self::planned(options, existing, plan));
+            let planned = planned.unwrap_or_else(|| self::planned(options, owner, existing, plan));
             self.left = Some(Left { planned, slices });
         } else if !plan.is_empty() {
             self.left = None;
@@ -231,7 +233,7 @@ fn versions(slices: &[Arc<EndpointSlice>]) -> HashMap<Text, ResourceVersion> {
 }
 
 /// Returns a digest of what the slices of an owner contain after a plan, however their endpoints are distributed.
-fn planned(options: &Options, existing: &[Arc<EndpointSlice>], plan: &Plan) -> u64 {
+fn planned(options: &Options, owner: &Uid, existing: &[Arc<EndpointSlice>], plan: &Plan) -> u64 {
     let replaced: HashSet<&Text> = plan.writes().filter_map(Write::before).map(|it| &it.metadata.name).collect();
     let kept = existing.iter().map(|slice| &**slice).filter(|slice| !replaced.contains(&slice.metadata.name));
     let mut endpoints = 0_u64;
@@ -243,7 +245,7 @@ fn planned(options: &Options, existing: &[Arc<EndpointSlice>], plan: &Plan) -> u
     }
     // The same for all slices of a plan.
     let metadata = |slice: &EndpointSlice| (slice.metadata.labels.clone(), annotations(options, slice));
-    hash_of(&(endpoints, plan.writes().find_map(Write::after).map(metadata)))
+    hash_of(&(owner, endpoints, plan.writes().find_map(Write::after).map(metadata)))
 }
 
 /// Returns the name of the owner label in messages.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube_endpoint_model::{EndpointSlice, LastMessage, ObjectKey, ResourceVersion, ServiceState, Text};
+use kube_endpoint_model::{EndpointSlice, LastMessage, ObjectKey, ResourceVersion, ServiceState, Text, Uid};
 use kube_informer::WriteThrough;
 use tokio::time::Instant;
 
@@ -67,13 +67,14 @@ impl OwnerState {
         &mut self,
         now: Instant,
         options: &Options,
+        owner: &Uid,
         existing: &[Arc<EndpointSlice>],
         cache: Option<&WriteThrough<EndpointSlice>>,
         plan: &mut Plan,
     ) -> Vec<String> {
         let Some(unsettled) = &mut self.unsettled else { return Vec::new() };
         unsettled.names.exist(existing.iter().map(|slice| &**slice));
-        unsettled.altered.suppress(now, options, existing, cache, plan)
+        unsettled.altered.suppress(now, options, owner, existing, cache, plan)
     }
 
     /// Records that all writes of a plan [were accepted](AlteredWrites::sent). Returns the time until the next sync that
@@ -82,11 +83,12 @@ impl OwnerState {
         &mut self,
         now: Instant,
         options: &Options,
+        owner: &Uid,
         existing: &[Arc<EndpointSlice>],
         plan: &Plan,
         answers: Vec<(Text, ResourceVersion)>,
     ) -> Option<Duration> {
-        let retry = self.unsettled.as_mut()?.altered.sent(now, options, existing, plan, answers);
+        let retry = self.unsettled.as_mut()?.altered.sent(now, options, owner, existing, plan, answers);
         self.unsettled.take_if(|it| it.names.is_empty() && it.altered.is_empty());
         retry
     }

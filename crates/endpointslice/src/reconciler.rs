@@ -195,7 +195,7 @@ impl Reconciler {
     ) -> Result<Reconciled, ApplyError> {
         let OwnerPlan { owner, key, existing, policy, mut plan } = planned;
         self.count(state, &key, policy, &plan);
-        let misplaced = state.suppress(Instant::now(), &self.options, &existing, self.cache(), &mut plan);
+        let misplaced = state.suppress(Instant::now(), &self.options, &owner.uid, &existing, self.cache(), &mut plan);
         let sent = self.send(&owner.kind, &key, state, &plan, &*self.metrics, policy).await;
         let Some(Sent { writes, mut failures, answers }) = sent else {
             return Ok(Reconciled { plan, ..Reconciled::default() });
@@ -209,7 +209,7 @@ impl Reconciler {
         if !failures.is_empty() {
             return Err(ApplyError(failures));
         }
-        let retry_after = state.sent(Instant::now(), &self.options, &existing, &plan, answers);
+        let retry_after = state.sent(Instant::now(), &self.options, &owner.uid, &existing, &plan, answers);
         Ok(Reconciled { plan, writes, retry_after })
     }
 

@@ -21,8 +21,12 @@ use crate::cluster::Cluster;
 use crate::world::{endpoint_of, options, ports};
 
 fn owner() -> Owner {
+    owner_with("u-web")
+}
+
+fn owner_with(uid: &str) -> Owner {
     let metadata =
-        ObjectMeta { namespace: "default".into(), name: "web".into(), uid: "u-web".into(), ..ObjectMeta::default() };
+        ObjectMeta { namespace: "default".into(), name: "web".into(), uid: uid.into(), ..ObjectMeta::default() };
     Owner::new("v1", "Service", &metadata)
 }
 
@@ -134,6 +138,19 @@ async fn a_change_is_written_although_a_retry_is_due(#[case] endpoints: usize, #
     let _ = sync(endpoints).await;
     let (slices, _) = sync(endpoints).await;
     assert_eq!(slices.iter().map(|slice| slice.endpoints.len()).sum::<usize>(), endpoints);
+}
+
+#[tokio::test(start_paused = true)]
+async fn slices_of_an_earlier_owner_are_replaced() {
+    let (_server, reconciler) = policed(|slice| slice["metadata"]["labels"]["team"] = json!("network"));
+    let mut writes = Vec::new();
+    for uid in ["u-web", "u-web", "u-next", "u-next"] {
+        let (owner, types) = (owner_with(uid), [AddressType::IPv4]);
+        let slices = reconciler.live_slices(&owner.key()).await.expect("a list");
+        let done = reconciler.reconcile(Input::new(&owner, &types, desired(4), &slices), None).await.expect("a sync");
+        writes.push(done.writes);
+    }
+    assert_eq!(writes, [2, 0, 4, 0]);
 }
 
 /// Returns a server that changes each slice as it is written, and a reconciler of slices of two endpoints at most.
