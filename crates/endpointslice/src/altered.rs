@@ -39,6 +39,15 @@ pub(crate) struct AlteredWrites {
     retry: Option<Retry>,
 }
 
+/// What a plan is based on.
+#[derive(Clone, Copy)]
+pub(crate) struct Basis<'a> {
+    pub(crate) options: &'a Options,
+    /// UID of the owner.
+    pub(crate) owner: &'a Uid,
+    pub(crate) existing: &'a [Arc<EndpointSlice>],
+}
+
 /// Response that differs from what was sent.
 #[derive(Debug)]
 struct Answer {
@@ -98,8 +107,7 @@ impl AlteredWrites {
         }
     }
 
-    /// Removes the writes from a plan that would send the same content again. `existing` are the slices that the plan is
-    /// based on, `options` those of the plan, and `owner` is the UID of its owner.
+    /// Removes the writes from a plan that would send the same content again. `basis` is that of the plan.
     ///
     /// While `cache` contains slices whose owner or managed-by label the server has changed, creates are removed
     /// too, since they would add more of these slices. Returns the names of these slices if creates were removed. A retry
@@ -107,14 +115,12 @@ impl AlteredWrites {
     pub(crate) fn suppress(
         &mut self,
         now: Instant,
-        options: &Options,
-        owner: &Uid,
-        existing: &[Arc<EndpointSlice>],
+        basis: Basis<'_>,
         cache: Option<&WriteThrough<EndpointSlice>>,
         plan: &mut Plan,
     ) -> Vec<String> {
         self.is_fresh = false;
-        let current = versions(existing);
+        let current = versions(basis.existing);
         self.slices.retain(|name, answer| current.get(name) == Some(&answer.version));
         self.misplaced.retain(|slice| !current.contains_key(&slice.metadata.name) && holds(cache, slice));
         let is_due = self.retry.is_some_and(|retry| retry.at <= now);
@@ -124,11 +130,11 @@ impl AlteredWrites {
         let updates = plan.types.iter().flat_map(TypePlan::updates);
         let is_repeated = |update: &&EndpointSlice| {
             let answer = self.slices.get(&update.metadata.name);
-            answer.is_some_and(|answer| answer.sent == digest(options, update))
+            answer.is_some_and(|answer| answer.sent == digest(basis.options, update))
         };
         let repeated: HashSet<Text> = updates.filter(is_repeated).map(|update| update.metadata.name.clone()).collect();
         let is_partly_new = plan.len() > repeated.len() && !(repeated.is_empty() && self.left.is_none());
-        self.planned = is_partly_new.then(|| planned(options, owner, existing, plan));
+        self.planned = is_partly_new.then(|| planned(basis, plan));
         let as_left = |left: &Left| self.planned == Some(left.planned) && left.slices == current;
         if self.left.as_ref().is_some_and(as_left) {
             if !is_due {
@@ -161,7 +167,7 @@ impl AlteredWrites {
         self.misplaced.iter().map(|slice| slice.metadata.name.to_string()).collect()
     }
 
-    /// Turns creates into updates of misplaced slices that nobody has written since, and deletes the rest of these, which
+    /// Turns creates into updates of misplaced slices that no other client has written since, and deletes the rest of these, which
     /// the plan does not need.
     fn take_back(&mut self, cache: Option<&WriteThrough<EndpointSlice>>, plan: &mut Plan) {
         let unchanged = self.misplaced.extract_if(.., |slice| {
@@ -190,21 +196,19 @@ impl AlteredWrites {
     pub(crate) fn sent(
         &mut self,
         now: Instant,
-        options: &Options,
-        owner: &Uid,
-        existing: &[Arc<EndpointSlice>],
+        basis: Basis<'_>,
         plan: &Plan,
         answers: Vec<(Text, ResourceVersion)>,
     ) -> Option<Duration> {
         let planned = self.planned.take();
         let is_altered = std::mem::take(&mut self.is_fresh);
         if is_altered {
-            let mut slices = versions(existing);
+            let mut slices = versions(basis.existing);
             for slice in plan.writes().filter_map(Write::before) {
                 slices.remove(&slice.metadata.name);
             }
             slices.extend(answers);
-            let planned = planned.unwrap_or_else(|| self::planned(options, owner, existing, plan));
+            let planned = planned.unwrap_or_else(|| self::planned(basis, plan));
             self.left = Some(Left { planned, slices });
         } else if !plan.is_empty() {
             self.left = None;
@@ -233,7 +237,8 @@ fn versions(slices: &[Arc<EndpointSlice>]) -> HashMap<Text, ResourceVersion> {
 }
 
 /// Returns a digest of what the slices of an owner contain after a plan, however their endpoints are distributed.
-fn planned(options: &Options, owner: &Uid, existing: &[Arc<EndpointSlice>], plan: &Plan) -> u64 {
+fn planned(basis: Basis<'_>, plan: &Plan) -> u64 {
+    let Basis { options, owner, existing } = basis;
     let replaced: HashSet<&Text> = plan.writes().filter_map(Write::before).map(|it| &it.metadata.name).collect();
     let kept = existing.iter().map(|slice| &**slice).filter(|slice| !replaced.contains(&slice.metadata.name));
     let mut endpoints = 0_u64;

@@ -1,13 +1,12 @@
 //! What a reconciler remembers about one owner between syncs.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use kube_endpoint_model::{EndpointSlice, LastMessage, ObjectKey, ResourceVersion, ServiceState, Text, Uid};
+use kube_endpoint_model::{EndpointSlice, LastMessage, ObjectKey, ResourceVersion, ServiceState, Text};
 use kube_informer::WriteThrough;
 use tokio::time::Instant;
 
-use crate::altered::{AlteredWrites, has_content};
+use crate::altered::{AlteredWrites, Basis, has_content};
 use crate::metrics::Counted;
 use crate::options::Options;
 use crate::plan::Plan;
@@ -66,15 +65,13 @@ impl OwnerState {
     pub(crate) fn suppress(
         &mut self,
         now: Instant,
-        options: &Options,
-        owner: &Uid,
-        existing: &[Arc<EndpointSlice>],
+        basis: Basis<'_>,
         cache: Option<&WriteThrough<EndpointSlice>>,
         plan: &mut Plan,
     ) -> Vec<String> {
         let Some(unsettled) = &mut self.unsettled else { return Vec::new() };
-        unsettled.names.exist(existing.iter().map(|slice| &**slice));
-        unsettled.altered.suppress(now, options, owner, existing, cache, plan)
+        unsettled.names.exist(basis.existing.iter().map(|slice| &**slice));
+        unsettled.altered.suppress(now, basis, cache, plan)
     }
 
     /// Records that all writes of a plan [were accepted](AlteredWrites::sent). Returns the time until the next sync that
@@ -82,13 +79,11 @@ impl OwnerState {
     pub(crate) fn sent(
         &mut self,
         now: Instant,
-        options: &Options,
-        owner: &Uid,
-        existing: &[Arc<EndpointSlice>],
+        basis: Basis<'_>,
         plan: &Plan,
         answers: Vec<(Text, ResourceVersion)>,
     ) -> Option<Duration> {
-        let retry = self.unsettled.as_mut()?.altered.sent(now, options, owner, existing, plan, answers);
+        let retry = self.unsettled.as_mut()?.altered.sent(now, basis, plan, answers);
         self.unsettled.take_if(|it| it.names.is_empty() && it.altered.is_empty());
         retry
     }

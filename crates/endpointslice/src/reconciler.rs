@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 pub use self::builder::ReconcilerBuilder;
 pub use self::event_sink::EventSink;
-use crate::altered::label_name;
+use crate::altered::{Basis, label_name};
 use crate::apply::{ApplyError, WriteError, WriteFailure};
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::input::{Hints, Input};
@@ -195,7 +195,8 @@ impl Reconciler {
     ) -> Result<Reconciled, ApplyError> {
         let OwnerPlan { owner, key, existing, policy, mut plan } = planned;
         self.count(state, &key, policy, &plan);
-        let misplaced = state.suppress(Instant::now(), &self.options, &owner.uid, &existing, self.cache(), &mut plan);
+        let basis = Basis { options: &self.options, owner: &owner.uid, existing: &existing };
+        let misplaced = state.suppress(Instant::now(), basis, self.cache(), &mut plan);
         let sent = self.send(&owner.kind, &key, state, &plan, &*self.metrics, policy).await;
         let Some(Sent { writes, mut failures, answers }) = sent else {
             return Ok(Reconciled { plan, ..Reconciled::default() });
@@ -209,7 +210,7 @@ impl Reconciler {
         if !failures.is_empty() {
             return Err(ApplyError(failures));
         }
-        let retry_after = state.sent(Instant::now(), &self.options, &owner.uid, &existing, &plan, answers);
+        let retry_after = state.sent(Instant::now(), basis, &plan, answers);
         Ok(Reconciled { plan, writes, retry_after })
     }
 
