@@ -49,6 +49,7 @@ pub use http::{InProcess, Lag, ResponseBody};
 pub use identity::User;
 pub use load::LoadError;
 pub use population::Population;
+pub use protobuf::decode_protobuf;
 pub use requests::{LoggedRequest, Requests};
 pub use reserved_port::ReservedPort;
 pub use server::{Server, StartError};

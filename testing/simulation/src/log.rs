@@ -42,11 +42,11 @@ pub enum EntryKind {
         point: Point,
         /// Verb, resource and object of the request.
         target: Target,
-        /// Body of the request; empty for reads.
+        /// Body of the request, in JSON if it was an object; empty for reads.
         body: Bytes,
         /// Status code of the server's response; `None` if the request did not reach the server.
         code: Option<u16>,
-        /// Body of the server's response; empty for watches.
+        /// Body of the server's response, in JSON if it was an object; empty for watches.
         answer: Bytes,
     },
     /// A watch delivered an event to a process.
@@ -91,7 +91,7 @@ impl Log {
         &self.entries
     }
 
-    /// Formats one line per entry, with complete bodies and frames: two runs with equal texts exchanged the same bytes.
+    /// Formats one line per entry, with complete bodies and frames: two runs with equal texts exchanged the same objects.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for entry in &self.entries {

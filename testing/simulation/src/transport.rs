@@ -13,7 +13,7 @@ use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
-use kube_dev_apiserver::{InProcess, ResponseBody};
+use kube_dev_apiserver::{InProcess, ResponseBody, decode_protobuf};
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until};
 use tower::{Service, ServiceExt as _};
@@ -75,7 +75,7 @@ impl Transport {
     }
 
     async fn exchange(self, request: Request<Bytes>) -> io::Result<Response<TransportBody>> {
-        let target = Target::of(request.method(), request.uri());
+        let (target, sent) = (Target::of(request.method(), request.uri()), in_json(request.body()));
         let point = self.run_state.point(&self.process, target.verb, &target.resource);
         if self.elects && target.verb.is_write() && target.must_stop() {
             self.check_lease(&point);
@@ -96,10 +96,10 @@ impl Transport {
             }
         };
         if let Some(refused) = refused {
-            self.log(&point, target, &request, None, Bytes::new());
+            self.log(&point, target, sent, None, Bytes::new());
             return refused;
         }
-        let answer = self.carry_out(&point, target, request).await?;
+        let answer = self.carry_out(&point, target, request, sent).await?;
         match fault {
             Some(Fault::LoseAnswer | Fault::Skip) => return Err(reset()),
             Some(Fault::Crash(millis)) => return self.die(millis, None).await,
@@ -137,14 +137,15 @@ impl Transport {
         point: &Point,
         target: Target,
         request: Request<Bytes>,
+        sent: Bytes,
     ) -> io::Result<Response<TransportBody>> {
-        let wrong = target.verb.is_write().then(|| self.run_state.check(point, &target, request.body())).flatten();
-        let answer = self.server.clone().oneshot(request.clone().map(Full::new)).await?;
+        let wrong = target.verb.is_write().then(|| self.run_state.check(point, &target, &sent)).flatten();
+        let answer = self.server.clone().oneshot(request.map(Full::new)).await?;
         let code = answer.status();
         let is_stream = target.verb == Verb::Watch && code.is_success();
         let (head, answer_body) = answer.into_parts();
         if is_stream {
-            self.log(point, target, &request, Some(code), Bytes::new());
+            self.log(point, target, sent, Some(code), Bytes::new());
             let in_protobuf = head.headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().ends_with(b"stream=watch"));
             let events = Events {
                 transport: self.clone(),
@@ -158,24 +159,24 @@ impl Transport {
         }
         let bytes = answer_body.collect().await?.to_bytes();
         if target.verb.is_write() && code.is_success() {
-            self.run_state.written(Some(&self.process), &target, request.body());
+            self.run_state.written(Some(&self.process), &target, &sent);
             if let Some(wrong) = wrong {
                 self.run_state.violated(wrong);
             }
         }
-        self.log(point, target, &request, Some(code), bytes.clone());
+        self.log(point, target, sent, Some(code), in_json(&bytes));
         Ok(Response::from_parts(head, whole(bytes)))
     }
 
-    fn log(&self, point: &Point, target: Target, request: &Request<Bytes>, code: Option<StatusCode>, answer: Bytes) {
-        self.run_state.note(EntryKind::Request {
-            point: point.clone(),
-            target,
-            body: request.body().clone(),
-            code: code.map(|code| code.as_u16()),
-            answer,
-        });
+    fn log(&self, point: &Point, target: Target, body: Bytes, code: Option<StatusCode>, answer: Bytes) {
+        let code = code.map(|code| code.as_u16());
+        self.run_state.note(EntryKind::Request { point: point.clone(), target, body, code, answer });
     }
+}
+
+/// Returns an object in protobuf as JSON, for the rules and the log, and other bodies as they are.
+fn in_json(body: &Bytes) -> Bytes {
+    decode_protobuf(body).map_or_else(|| body.clone(), |object| object.to_string().into())
 }
 
 /// Event stream of one watch, with latencies and faults.

@@ -25,6 +25,13 @@ pub(crate) fn envelope(api_version: &str, kind: &str, object: &Map<String, Value
     out
 }
 
+/// Decodes an object in protobuf, such as the body of a request that a test has intercepted, into the JSON that the server
+/// stores. `None` if the bytes are anything else, or of a kind that has no protobuf.
+pub fn decode_protobuf(bytes: &[u8]) -> Option<Value> {
+    let document = Envelope::open(bytes).ok()?;
+    document.read(document.api_version, document.kind).ok().map(Value::Object)
+}
+
 /// A received document: apiVersion, kind and encoded object.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Envelope<'a> {

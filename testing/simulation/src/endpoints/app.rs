@@ -10,7 +10,7 @@ use crate::process::Process;
 /// Settings of a simulated `controller-manager`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Encoding in which objects are read.
+    /// Encoding in which objects are read and written.
     pub encoding: Encoding,
     /// Whether the process uses leader election.
     pub elects: bool,
@@ -23,7 +23,7 @@ pub struct Options {
     pub checks_all_lists: bool,
 }
 
-/// Reads JSON, without leader election, batching and checks of short lists; at most 100 endpoints per slice, as in the
+/// JSON, without leader election, batching and checks of short lists; at most 100 endpoints per slice, as in the
 /// recorded cluster.
 impl Default for Options {
     fn default() -> Self {

@@ -6,11 +6,13 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kube_controller_client::Encoding;
 use kube_dev_apiserver::Server;
-use kube_simulation::endpoints::{Options, builtin_recordings, scenario};
+use kube_simulation::endpoints::{Options, builtin_recordings, controller_manager, scenario};
 use kube_simulation::sieve::{Pattern, plans};
-use kube_simulation::{Faults, Log, Operation, Process, Rules, Simulation, Step, shrink};
+use kube_simulation::{Faults, Log, Operation, Process, Rules, Simulation, Step, Write, shrink};
 use prometheus::{IntGaugeVec, Opts};
+use rstest::rstest;
 use serde_json::{Value, json};
 
 #[test]
@@ -101,6 +103,34 @@ fn small_cluster(steps: Vec<Step>) -> Simulation {
     let max_endpoints_per_slice = NonZeroUsize::new(2).expect("not zero");
     let options = Options { max_endpoints_per_slice, ..Options::default() };
     Simulation { setup, rules: Arc::new(Artificial), ..scenario::base(0, steps, options) }
+}
+
+/// Reports the name in the body of each write of Endpoints.
+struct Named;
+
+impl Rules for Named {
+    fn is_policed(&self, _: &str) -> bool {
+        false
+    }
+
+    fn differences(&self, _: &Server) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn write(&self, write: &Write<'_>, _: &Server) -> Option<String> {
+        let object: Value = serde_json::from_slice(write.body).unwrap_or_default();
+        (write.target.resource == "endpoints").then(|| object["metadata"]["name"].to_string())
+    }
+}
+
+#[rstest]
+fn rules_and_logs_have_objects_in_json(#[values(Encoding::Json, Encoding::Protobuf)] encoding: Encoding) {
+    let processes = vec![controller_manager("a", Options { encoding, ..Options::default() })];
+    let outcome = Simulation { processes, rules: Arc::new(Named), ..small_cluster(Vec::new()) }.run();
+    let expected = [1, 2].map(|number| format!("a/create/endpoints/{number}: \"service-{}\"", number - 1));
+    assert_eq!(outcome.violations, expected);
+    let log = outcome.log.timeline();
+    assert_eq!(log.lines().filter(|line| line.contains(r#"create endpoints default #1 {"#)).count(), 1, "{log}");
 }
 
 #[test]
