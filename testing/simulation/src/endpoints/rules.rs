@@ -51,7 +51,11 @@ impl Rules for EndpointRules {
             // The server answers 404.
             return None;
         }
-        let after: Option<Value> = if *verb == Verb::Delete { None } else { serde_json::from_slice(write.body).ok() };
+        let after: Option<Value> = match serde_json::from_slice(write.body) {
+            _ if *verb == Verb::Delete => None,
+            Ok(object) => Some(object),
+            Err(error) => return Some(format!("{resource} that cannot be checked: {error}")),
+        };
         let service = after.as_ref().or(before.as_ref()).map(|object| &object["metadata"])?;
         // Endpoints copy all labels of their Service, so on them this label may have any value.
         let label = service["labels"]["kubernetes.io/service-name"].as_str().filter(|_| resource == "endpointslices");
