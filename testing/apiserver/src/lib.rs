@@ -49,7 +49,7 @@ pub use http::{InProcess, Lag, ResponseBody};
 pub use identity::User;
 pub use load::LoadError;
 pub use population::Population;
-pub use protobuf::decode_protobuf;
+pub use protobuf::{decode_protobuf, decode_watch_frame};
 pub use requests::{LoggedRequest, Requests};
 pub use reserved_port::ReservedPort;
 pub use server::{Server, StartError};

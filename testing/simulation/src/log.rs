@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
+use kube_dev_apiserver::decode_watch_frame;
 use serde_json::Value;
 
 use crate::fault::{Disturbance, Fault};
@@ -100,8 +101,8 @@ impl Log {
         text
     }
 
-    /// Formats one line per entry, with the bodies cut short, for a human reader. Bookmarks, successful reads,
-    /// exchanges about leases and events in protobuf are omitted.
+    /// Formats one line per entry, with the bodies cut short, for a human reader. Bookmarks, successful reads and
+    /// exchanges about leases are omitted.
     pub fn timeline(&self) -> String {
         let mut text = String::new();
         for entry in self.entries.iter().filter(|entry| tells(&entry.what)) {
@@ -126,8 +127,7 @@ fn tells(what: &EntryKind) -> bool {
             point.resource != "leases" && (point.verb.is_write() || !matches!(code, Some(200..300)))
         }
         EntryKind::Event { point, frame } => {
-            point.resource != "leases"
-                && serde_json::from_slice::<Value>(frame).is_ok_and(|event| event["type"] != "BOOKMARK")
+            point.resource != "leases" && event(frame).is_some_and(|event| event["type"] != "BOOKMARK")
         }
         _ => true,
     }
@@ -157,7 +157,8 @@ impl std::fmt::Display for EntryKind {
                 Ok(())
             }
             EntryKind::Event { point, frame } => {
-                write!(f, "{:<8} event {} #{} {}", point.process, point.resource, point.nth, text(frame))
+                let frame = event(frame).map_or_else(|| text(frame), |event| event.to_string());
+                write!(f, "{:<8} event {} #{} {frame}", point.process, point.resource, point.nth)
             }
             EntryKind::Fault { point, fault } => write!(f, "FAULT    {point}={fault}"),
             EntryKind::Disturbance(disturbance) => write!(f, "FAULT    {disturbance}"),
@@ -166,6 +167,11 @@ impl std::fmt::Display for EntryKind {
             EntryKind::Violation(text) => write!(f, "VIOLATION {text}"),
         }
     }
+}
+
+/// Returns the event in a frame; `None` if it cannot be read.
+pub(crate) fn event(frame: &[u8]) -> Option<Value> {
+    serde_json::from_slice(frame).ok().or_else(|| decode_watch_frame(frame))
 }
 
 /// Returns UTF-8 without its trailing white space, and other bytes escaped.

@@ -5,10 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use crate::fault::{Fault, Plan};
-use crate::log::{Entry, EntryKind, Log};
+use crate::log::{self, Entry, EntryKind, Log};
 use crate::point::Point;
 
 /// Pattern by which Sieve perturbs a controller's view of the cluster.
@@ -35,8 +33,6 @@ impl Pattern {
 /// - for [`Pattern::Crash`], writes that are followed by another write of the process within one second;
 /// - for [`Pattern::Past`], events after which the process writes before the next event of the same object;
 /// - for [`Pattern::Unobserved`], the same, if there is a next event of that object.
-///
-/// Events in protobuf are ignored.
 pub fn plans(log: &Log, pattern: Pattern) -> Vec<Plan> {
     let entries = log.entries();
     let (points, fault) = match pattern {
@@ -71,10 +67,10 @@ fn crashes(entries: &[Entry]) -> Vec<&Point> {
     writes.iter().enumerate().filter(|it| followed(*it)).map(|(_, (_, point))| *point).collect()
 }
 
-/// Returns the point and the object of a watch event. `None` for bookmarks, errors and events in protobuf.
+/// Returns the point and the object of a watch event. `None` for bookmarks and errors.
 fn object_of(entry: &Entry) -> Option<(&Point, String)> {
     let EntryKind::Event { point, frame } = &entry.what else { return None };
-    let event: Value = serde_json::from_slice(frame).ok()?;
+    let event = log::event(frame)?;
     if event["type"] == "BOOKMARK" || event["type"] == "ERROR" {
         return None;
     }

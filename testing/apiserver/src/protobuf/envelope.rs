@@ -32,6 +32,25 @@ pub fn decode_protobuf(bytes: &[u8]) -> Option<Value> {
     document.read(document.api_version, document.kind).ok().map(Value::Object)
 }
 
+/// Decodes a frame of a watch in protobuf, with its length prefix, into the JSON of the event. `None` if the bytes are anything
+/// else, or its object is of a kind that has no protobuf.
+pub fn decode_watch_frame(frame: &[u8]) -> Option<Value> {
+    let mut event = Map::new();
+    let mut fields = Reader::new(frame.get(4..)?);
+    while let Some((number, value)) = fields.next().ok()? {
+        let bytes = value.bytes(number).ok()?;
+        match number {
+            EVENT_TYPE => event.insert("type".to_owned(), String::from_utf8_lossy(bytes).into()),
+            EVENT_OBJECT => {
+                let (_, object) = Reader::new(bytes).next().ok()??;
+                event.insert("object".to_owned(), decode_protobuf(object.bytes(ONLY).ok()?)?)
+            }
+            _ => return None,
+        };
+    }
+    Some(event.into())
+}
+
 /// A received document: apiVersion, kind and encoded object.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Envelope<'a> {

@@ -15,8 +15,8 @@ mod schema;
 mod tests;
 mod wire;
 
-pub use envelope::decode_protobuf;
 pub(crate) use envelope::{Envelope, ListEnvelope, envelope, list_item, status, watch_frame};
+pub use envelope::{decode_protobuf, decode_watch_frame};
 pub(crate) use omit::omit_zero_values;
 pub(crate) use schema::is_supported;
 

@@ -84,8 +84,7 @@ pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
     }
 }
 
-/// Returns the run of a recorded scenario, with one process and without faults, and with JSON, because
-/// [`sieve::plans`](crate::sieve::plans) ignores events in protobuf.
+/// Returns the run of a recorded scenario, with one process and without faults, and with JSON.
 pub fn recorded(scenario: &RecordedScenario) -> Simulation {
     let setup = scenario.setup.clone();
     Simulation { setup, limits: LIMITS, ..base(0, scenario.steps.clone(), Options::default()) }
