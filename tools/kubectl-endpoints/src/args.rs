@@ -140,7 +140,8 @@ pub(crate) struct GlobalArgs {
     /// 10m [default: the last one]
     #[arg(long, global = true, value_name = "TIME", value_parser = moment::parse)]
     pub(crate) at: Option<Moment>,
-    /// Timeout of one request, such as 10s or 1m30s; a plain number is in seconds, and 0 means the default of 90s
+    /// Timeout of one request, such as 10s or 1m30s; a plain number is in seconds, and 0 means none [default: 90s; for a page
+    /// of an http or https URL, 2s of shadow and 60s of the history]
     #[arg(long, global = true, value_name = "DURATION", value_parser = timeout::parse)]
     pub(crate) request_timeout: Option<Duration>,
 }
@@ -307,7 +308,11 @@ impl ExplainArgs {
 impl GlobalArgs {
     /// Returns the timeouts of requests that have `defaults` without `--request-timeout`.
     pub(crate) fn timeouts(&self, defaults: Timeouts) -> Timeouts {
-        let request = self.request_timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(defaults.request);
+        let request = match self.request_timeout {
+            // As in kubectl.
+            Some(Duration::ZERO) => Duration::MAX,
+            given => given.unwrap_or(defaults.request),
+        };
         Timeouts { request, connect: defaults.connect.min(request), ..defaults }
     }
 
