@@ -72,15 +72,15 @@ fn burst(run: &[Entry]) -> Option<Burst> {
         let counted = changes.filter(|it| is_counted(it.from, it.to)).filter_map(|it| it.pod.as_deref());
         counted.collect::<BTreeSet<_>>().len()
     };
-    let with_effect = || run.iter().filter(|entry| entry.has_effect());
+    let with_effect = run.iter().filter(|entry| entry.has_effect());
     Some(Burst {
         from: first.time,
         to: last.time,
         added: pods(|_, to| to == EndpointState::Ready),
         removed: pods(|from, to| from == EndpointState::Ready && to != EndpointState::Ready),
-        fewest_ready: with_effect().map(|entry| entry.ready).min().unwrap_or(last.ready),
+        fewest_ready: with_effect.map(|entry| entry.ready).min().unwrap_or(last.ready),
         ready: last.ready,
         entries: run.len(),
-        not_written: with_effect().filter(|entry| entry.written.is_none()).count(),
+        not_written: run.iter().filter(|entry| entry.is_in_no_slice()).count(),
     })
 }

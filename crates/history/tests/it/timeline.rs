@@ -207,6 +207,16 @@ fn a_rollout_is_one_line() {
 }
 
 #[test]
+fn clients_see_what_is_done_to_a_slice_by_hand() {
+    let pods: Vec<usize> = (0..6).collect();
+    let mut objects = vec![node(), service(&json!({"app": "web"})), ready(&pods)];
+    objects.extend(pods.into_iter().map(|at| pod(at, true)));
+    let deleted = timeline_of(&objects, &[("", Remove(Kind::EndpointSlice, "web-x"))]);
+    let expected = "010Z  6 Pods were removed in 0 ms, never fewer than 0 ready, 0 at the end (6 changes)\n";
+    assert_eq!(text_of(&deleted), expected);
+}
+
+#[test]
 fn text_of_others_does_not_control_the_terminal() {
     let text = timeline(&[("\u{1b}[2J\n\u{202e}kubelet", Object(pod(0, false)))]);
     assert!(text.ends_with("was changed by \u{fffd}[2J \u{fffd}kubelet; in no slice\n"), "{text}");
