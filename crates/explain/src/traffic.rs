@@ -53,18 +53,13 @@ impl<'a> Traffic<'a> {
 
     /// Returns the names of the Pods that receive traffic on at least one port.
     pub(crate) fn pods(&self) -> HashSet<&'a str> {
-        let receiving = if self.needs_no_port() {
-            self.receiving(|_| true)
-        } else {
+        let receiving = if self.service.needs_endpoint_ports() {
             self.ports().flat_map(|port| self.receiving(|ports| has(ports, port))).collect()
+        } else {
+            self.receiving(|_| true)
         };
         let targets = receiving.into_iter().filter_map(|(_, endpoint)| endpoint.target_ref.as_ref());
         targets.filter(|target| target.is_of_pod()).map(|target| target.name().as_str()).collect()
-    }
-
-    /// The address is all that the DNS of a headless Service returns, and that a Service without ports has.
-    fn needs_no_port(&self) -> bool {
-        self.service.is_headless() || self.service.ports.is_empty()
     }
 
     fn ports(&self) -> impl Iterator<Item = &'a ServicePort> {

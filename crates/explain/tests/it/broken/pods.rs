@@ -87,6 +87,12 @@ fn port_of_a_draining_pod(it: &mut Cluster) {
     first_pod(it).terminating = true;
 }
 
+/// The cluster DNS has an address record for each ready endpoint, whatever its ports.
+fn headless_without_the_port(it: &mut Cluster) {
+    service(it).cluster_ip = "None".into();
+    super::faults::unknown_target_port(it);
+}
+
 fn two_ports_unserved(it: &mut Cluster) {
     service(it).ports.extend([port("metrics", "metrics"), port("admin", "admin")]);
 }
@@ -116,6 +122,12 @@ pub(super) const CASES: &[Case] = &[
         "two ports, and only a Pod that drains serves the second",
         port_of_a_draining_pod,
         &[Code::TargetPortUnknown, Code::PodTerminating],
+    ),
+    case(
+        '!',
+        "headless, misspelt targetPort",
+        headless_without_the_port,
+        &[Code::PortWithoutRecord, Code::TargetPortUnknown, Code::NoPort],
     ),
     case('✗', "two ports that no container has", two_ports_unserved, &[Code::PortUnserved, Code::TargetPortUnknown]),
     case('✓', "hostNetwork, two Pods of a Node with different ports", |it| on_the_same_node(it, 9_090), &[]),
