@@ -155,6 +155,7 @@ fn usage_errors_exit_with_2(#[case] line: &str) {
     "shadow --url=x -l app=web",
     "shadow compares the whole cluster: -n, -A and -l are not for it"
 )]
+#[case::names_of_shadow("shadow --url=x -o name", "shadow prints text, JSON or YAML")]
 #[case::namespace_of_shadow("shadow --url=x -n shop", "shadow compares the whole cluster")]
 #[case::all_namespaces_of_shadow("shadow --url=x -A", "shadow compares the whole cluster")]
 fn options_that_do_not_apply_are_rejected(#[case] line: &str, #[case] expect: &str) {
