@@ -143,6 +143,13 @@ pub struct Unknown {
     pub reason: Text,
 }
 
+impl EndpointChange {
+    /// Returns whether the address is ready, and was not before.
+    pub(crate) fn became_ready(&self) -> bool {
+        self.from != EndpointState::Ready && self.to == EndpointState::Ready
+    }
+}
+
 impl Entry {
     /// Returns whether the endpoints of the Service have changed.
     pub fn has_effect(&self) -> bool {

@@ -104,8 +104,9 @@ fn written_text(Written { object, manager, after }: &Written) -> String {
 }
 
 fn burst_line(burst: &Burst) -> String {
-    let Burst { from, to, added, removed, fewest_ready, ready, entries, not_written } = burst;
+    let Burst { from, to, pods, added, removed, fewest_ready, ready, entries, not_written } = burst;
     let what = match (*added, *removed) {
+        (0, 0) => format!("{pods} Pods changed"),
         (added, 0) => format!("{added} Pods became ready"),
         (0, removed) => format!("{removed} Pods were removed"),
         (added, removed) if added == removed => format!("{added} Pods replaced"),
