@@ -50,7 +50,7 @@ impl<'a> Unselected<'a> {
 
     /// Returns the Pods that the selector of a Service almost matches, by name.
     pub(crate) fn near_misses(&self, service: &Service) -> Vec<NearMiss> {
-        let Some(selector) = &service.selector else { return Vec::new() };
+        let Some(selector) = selector(service) else { return Vec::new() };
         let mut found: Vec<NearMiss> = (self.0.get(&service.namespace).into_iter().flatten())
             .filter_map(|(labels, pods)| Some((one_edit_away(selector, labels)?, pods)))
             .flat_map(|(difference, pods)| pods.iter().map(move |pod| near_miss(&pod.name, &difference)))
@@ -75,8 +75,13 @@ pub(crate) fn services_near(world: &World, pod: &Pod) -> Vec<NearMiss> {
         return Vec::new();
     }
     let services = world.services().filter(|service| service.namespace == pod.namespace);
-    let near = services.filter_map(|service| Some((service, one_edit_away(service.selector.as_ref()?, &pod.labels)?)));
+    let near = services.filter_map(|service| Some((service, one_edit_away(selector(service)?, &pod.labels)?)));
     near.map(|(service, difference)| near_miss(&service.name, &difference)).collect()
+}
+
+/// Returns the selector of a Service; `None` also for an alias, which selects nothing.
+fn selector(service: &Service) -> Option<&Labels> {
+    service.selector.as_ref().filter(|_| !service.external_name)
 }
 
 fn near_miss(name: &str, difference: &str) -> NearMiss {

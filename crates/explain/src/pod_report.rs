@@ -53,7 +53,7 @@ pub(crate) fn pod_report(
 ) -> PodReport {
     let endpoints: Vec<PodEndpointReport> = decisions.iter().filter_map(|it| endpoint(service, pod, it)).collect();
     let usable =
-        |endpoint: &PodEndpointReport| endpoint.ready && (!endpoint.ports.is_empty() || service.ports.is_empty());
+        |endpoint: &PodEndpointReport| endpoint.ready && !(endpoint.ports.is_empty() && service.needs_endpoint_ports());
     let state = if endpoints.iter().any(usable) {
         PodState::Serving
     } else if endpoints.is_empty() {

@@ -178,7 +178,8 @@ pub struct ServiceReport {
     pub object: ObjectRef,
     /// Number of Pods that receive traffic by the slices as they are. While slices are unknown, [`would_serve`](Self::would_serve).
     pub serving: usize,
-    /// Number of Pods that the controllers make ready endpoints with ports, whether or not slices contain them already.
+    /// Number of Pods that the controllers make ready endpoints with ports, whether or not slices contain them already. Those of a
+    /// headless Service need no ports.
     pub would_serve: usize,
     /// Pods that the Service selects, by name.
     pub pods: Vec<PodReport>,

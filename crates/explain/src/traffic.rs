@@ -14,14 +14,13 @@ const NAMED_PORTS: usize = 4;
 /// The endpoints that receive the traffic of a Service.
 ///
 /// kube-proxy uses the slices whose address type is a family of the Service, and of these the ports with the name and
-/// the protocol of a Service port and a number. It sends traffic to ready endpoints and, if none is ready, to those
-/// that are terminating and still serve. For a headless Service, the cluster DNS returns the ready endpoints of all slices.
+/// the protocol of a Service port and a number. It sends the traffic of a port to the ready endpoints that have it and, if
+/// none is ready, to those that are terminating and still serve (`CategorizeEndpoints`). For a headless Service, the cluster
+/// DNS returns the ready endpoints of all slices, and no others.
 pub(crate) struct Traffic<'a> {
     service: &'a Service,
-    /// Endpoints that receive traffic, with the ports of their slice.
-    receiving: Vec<(&'a [EndpointPort], &'a Endpoint)>,
-    /// Number of endpoints in slices that are used.
-    considered: usize,
+    /// Slices that are used.
+    slices: Vec<&'a EndpointSlice>,
     /// Address types of the slices that are not used.
     ignored: BTreeSet<&'a AddressType>,
 }
@@ -34,39 +33,33 @@ impl<'a> Traffic<'a> {
             AddressType::IPv4 | AddressType::IPv6 => service.is_headless() || types.contains(&slice.address_type),
             AddressType::Fqdn | AddressType::Other(_) => false,
         };
-        let (used, ignored): (Vec<_>, Vec<_>) = slices.map(|slice| &**slice).partition(|slice| is_used(slice));
+        let (slices, ignored): (Vec<_>, Vec<_>) = slices.map(|slice| &**slice).partition(|slice| is_used(slice));
+        Traffic { service, slices, ignored: ignored.into_iter().map(|slice| &slice.address_type).collect() }
+    }
+
+    /// Returns the endpoints that receive traffic of slices with certain ports, with these ports.
+    fn receiving(&self, serves: impl Fn(&[EndpointPort]) -> bool) -> Vec<(&'a [EndpointPort], &'a Endpoint)> {
         let endpoints = |accept: fn(&Endpoint) -> bool| -> Vec<_> {
-            let of_slice = |slice: &&'a EndpointSlice| {
-                let (ports, endpoints): (&'a [EndpointPort], &'a [Endpoint]) = (&slice.ports, &slice.endpoints);
-                endpoints.iter().map(move |endpoint| (ports, endpoint))
-            };
-            used.iter().flat_map(of_slice).filter(|(_, it)| !it.addresses.is_empty() && accept(it)).collect()
+            let slices = self.slices.iter().filter(|slice| serves(&slice.ports));
+            let endpoints = slices.flat_map(|slice| slice.endpoints.iter().map(|it| (&*slice.ports, it)));
+            endpoints.filter(|(_, it)| !it.addresses.is_empty() && accept(it)).collect()
         };
-        let mut receiving = endpoints(|endpoint| endpoint.conditions.counts_as_ready());
-        if receiving.is_empty() {
-            receiving = endpoints(|endpoint| {
-                endpoint.conditions.counts_as_serving() && endpoint.conditions.counts_as_terminating()
-            });
+        let ready = endpoints(|endpoint| endpoint.conditions.counts_as_ready());
+        if !ready.is_empty() || self.service.is_headless() {
+            return ready;
         }
-        Traffic {
-            service,
-            receiving,
-            considered: used.iter().map(|slice| slice.endpoints.len()).sum(),
-            ignored: ignored.into_iter().map(|slice| &slice.address_type).collect(),
-        }
+        endpoints(|endpoint| endpoint.conditions.counts_as_serving() && endpoint.conditions.counts_as_terminating())
     }
 
     /// Returns the names of the Pods that receive traffic on at least one port.
     pub(crate) fn pods(&self) -> HashSet<&'a str> {
-        let serves = |ports: &[EndpointPort]| self.needs_no_port() || self.ports().any(|port| has(ports, port));
-        let receiving = self.receiving.iter().filter(|(ports, _)| serves(ports));
-        let targets = receiving.filter_map(|(_, endpoint)| endpoint.target_ref.as_ref());
+        let receiving = if self.service.needs_endpoint_ports() {
+            self.ports().flat_map(|port| self.receiving(|ports| has(ports, port))).collect()
+        } else {
+            self.receiving(|_| true)
+        };
+        let targets = receiving.into_iter().filter_map(|(_, endpoint)| endpoint.target_ref.as_ref());
         targets.filter(|target| target.is_of_pod()).map(|target| target.name().as_str()).collect()
-    }
-
-    /// The address is all that the DNS of a headless Service returns, and that a Service without ports has.
-    fn needs_no_port(&self) -> bool {
-        self.service.is_headless() || self.service.ports.is_empty()
     }
 
     fn ports(&self) -> impl Iterator<Item = &'a ServicePort> {
@@ -76,15 +69,16 @@ impl<'a> Traffic<'a> {
     /// Returns the ports of the Service that no endpoint serves although endpoints receive traffic, with the ports that
     /// these have; one reason each.
     pub(crate) fn unserved_ports(&self) -> Vec<Reason> {
-        if self.receiving.is_empty() {
+        let receiving = self.receiving(|_| true);
+        if receiving.is_empty() {
             return Vec::new();
         }
-        let unserved = self.ports().filter(|port| !self.receiving.iter().any(|(ports, _)| has(ports, port)));
-        unserved.map(|port| self.unserved(port)).collect()
+        let unserved = self.ports().filter(|port| self.receiving(|ports| has(ports, port)).is_empty());
+        unserved.map(|port| self.unserved(port, &receiving)).collect()
     }
 
-    fn unserved(&self, port: &ServicePort) -> Reason {
-        let (wanted, offered) = (service_port(port), self.offered());
+    fn unserved(&self, port: &ServicePort, receiving: &[(&[EndpointPort], &Endpoint)]) -> Reason {
+        let (wanted, offered) = (service_port(port), offered(receiving));
         if self.service.is_headless() {
             let message = format!("{wanted} has no SRV record: the endpoints have {offered}");
             return Reason { code: Code::PortWithoutRecord, message };
@@ -95,29 +89,15 @@ impl<'a> Traffic<'a> {
         }
     }
 
-    /// Names the ports of the endpoints that receive traffic, for instance `port "http" (8080/TCP)`.
-    fn offered(&self) -> String {
-        let mut offered = BTreeSet::new();
-        let mut last: Option<&[EndpointPort]> = None;
-        for (ports, _) in &self.receiving {
-            // The endpoints of a slice follow each other.
-            if last.is_none_or(|last| !std::ptr::eq(last, *ports)) {
-                offered.extend(ports.iter().map(slice_port));
-                last = Some(ports);
-            }
-        }
-        let offered: Vec<&str> = offered.iter().map(String::as_str).collect();
-        if offered.is_empty() { "no ports".to_owned() } else { first_named(&offered, NAMED_PORTS) }
-    }
-
     /// Returns why nothing receives the traffic of a Service whose slices do not come from Pods; `None` if something
     /// does, or if [`unserved_ports`](Self::unserved_ports) says why not.
     pub(crate) fn nothing_receives(&self) -> Option<Reason> {
-        if !self.receiving.is_empty() {
+        if !self.receiving(|_| true).is_empty() {
             return None;
         }
+        let considered: usize = self.slices.iter().map(|slice| slice.endpoints.len()).sum();
         let ignored: Vec<&str> = self.ignored.iter().map(|it| it.as_str()).collect();
-        let message = match (self.considered, &ignored[..]) {
+        let message = match (considered, &ignored[..]) {
             (0, []) => "no slice has an endpoint".to_owned(),
             (0, types) => {
                 let families: Vec<_> = self.service.address_types().iter().map(|it| it.as_str().to_owned()).collect();
@@ -128,6 +108,21 @@ impl<'a> Traffic<'a> {
         };
         Some(Reason { code: Code::NoUsableEndpoint, message })
     }
+}
+
+/// Names the ports of endpoints, for instance `port "http" (8080/TCP)`.
+fn offered(receiving: &[(&[EndpointPort], &Endpoint)]) -> String {
+    let mut offered = BTreeSet::new();
+    let mut last: Option<&[EndpointPort]> = None;
+    for (ports, _) in receiving {
+        // The endpoints of a slice follow each other.
+        if last.is_none_or(|last| !std::ptr::eq(last, *ports)) {
+            offered.extend(ports.iter().map(slice_port));
+            last = Some(ports);
+        }
+    }
+    let offered: Vec<&str> = offered.iter().map(String::as_str).collect();
+    if offered.is_empty() { "no ports".to_owned() } else { first_named(&offered, NAMED_PORTS) }
 }
 
 /// Returns whether a slice with these ports serves a port of a Service. kube-proxy ignores ports without a name or number.

@@ -122,6 +122,12 @@ impl Service {
         &*self.cluster_ip == CLUSTER_IP_NONE
     }
 
+    /// Returns whether clients use only endpoints with ports. For a headless Service they use the addresses, which its DNS returns
+    /// with or without ports; one without ports has nothing else either.
+    pub fn needs_endpoint_ports(&self) -> bool {
+        !self.ports.is_empty() && !self.is_headless()
+    }
+
     /// Returns whether the annotation requests topology hints (RC-29): the deprecated annotation takes precedence if
     /// both are present, and only `Auto` and `auto` enable hints.
     pub fn requests_topology_hints(&self) -> bool {

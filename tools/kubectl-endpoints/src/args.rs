@@ -140,7 +140,8 @@ pub(crate) struct GlobalArgs {
     /// 10m [default: the last one]
     #[arg(long, global = true, value_name = "TIME", value_parser = moment::parse)]
     pub(crate) at: Option<Moment>,
-    /// Timeout of one request, such as 10s or 1m30s; a plain number is in seconds, and 0 means the default of 90s
+    /// Timeout of one request, such as 10s or 1m30s; a plain number is in seconds, and 0 means none [default: 90s; for a page
+    /// of an http or https URL, 2s of shadow and 60s of the history]
     #[arg(long, global = true, value_name = "DURATION", value_parser = timeout::parse)]
     pub(crate) request_timeout: Option<Duration>,
 }
@@ -242,10 +243,13 @@ impl Cli {
         if let Command::Retire(retire) = &cli.command {
             retire.command.check(&cli.global).map_err(invalid)?;
         }
-        let GlobalArgs { history, url, at, namespace, all_namespaces, selector, .. } = &cli.global;
+        let GlobalArgs { history, url, at, namespace, all_namespaces, selector, output, .. } = &cli.global;
         match &cli.command {
             Command::Shadow(_) if namespace.is_some() || *all_namespaces || selector.is_some() => {
                 return Err(invalid("shadow compares the whole cluster: -n, -A and -l are not for it".to_owned()));
+            }
+            Command::Shadow(_) if *output == Some(Format::Name) => {
+                return Err(invalid("shadow prints text, JSON or YAML".to_owned()));
             }
             Command::Record(_) | Command::History(_) if selector.is_some() => {
                 return Err(invalid("-l is for explain, check and diff".to_owned()));
@@ -268,17 +272,17 @@ impl Cli {
             return Err(invalid("--at is a moment of --history or --url".to_owned()));
         }
         let summary = matches!(&cli.command, Command::History(history) if history.summary);
-        if cli.global.output == Some(Format::Html) && !summary {
+        if *output == Some(Format::Html) && !summary {
             return Err(invalid("-o html is for history --summary".to_owned()));
         }
         if let Command::History(_) = &cli.command {
             if history.is_none() && url.is_none() {
                 return Err(invalid("history reads a file or a page: --history or --url names it".to_owned()));
             }
-            if cli.global.at.is_some() {
+            if at.is_some() {
                 return Err(invalid("--since and --until are the times of history".to_owned()));
             }
-            if cli.global.all_namespaces && !summary {
+            if *all_namespaces && !summary {
                 return Err(invalid("history is about one Service: --all-namespaces is for --summary".to_owned()));
             }
         }
@@ -307,7 +311,11 @@ impl ExplainArgs {
 impl GlobalArgs {
     /// Returns the timeouts of requests that have `defaults` without `--request-timeout`.
     pub(crate) fn timeouts(&self, defaults: Timeouts) -> Timeouts {
-        let request = self.request_timeout.filter(|timeout| !timeout.is_zero()).unwrap_or(defaults.request);
+        let request = match self.request_timeout {
+            // As in kubectl.
+            Some(Duration::ZERO) => Duration::MAX,
+            given => given.unwrap_or(defaults.request),
+        };
         Timeouts { request, connect: defaults.connect.min(request), ..defaults }
     }
 

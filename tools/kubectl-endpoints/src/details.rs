@@ -33,21 +33,18 @@ impl Details {
         self.pods.insert(pod.key(), pod);
     }
 
-    /// Reads the Pods that are not stored in the version that `objects` has. A Pod that does not exist any more is
-    /// skipped.
+    /// Reads the Pods that are not stored in the version that `objects` has, and forgets their earlier versions. A Pod that does not
+    /// exist any more is skipped.
     pub(crate) async fn read(
         &mut self,
         client: &Client,
         wanted: &[ObjectKey],
         objects: &Objects,
     ) -> anyhow::Result<()> {
-        self.pods.retain(|key, _| wanted.contains(key));
-        let outdated = |key: &&ObjectKey| {
-            self.pods
-                .get(*key)
-                .is_none_or(|pod| objects.pod_version(key).is_some_and(|it| it != pod.resource_version()))
-        };
-        let requests: Vec<ObjectKey> = wanted.iter().filter(outdated).cloned().collect();
+        self.pods.retain(|key, pod| {
+            wanted.contains(key) && objects.pod_version(key).is_none_or(|it| it == pod.resource_version())
+        });
+        let requests: Vec<ObjectKey> = wanted.iter().filter(|key| !self.pods.contains_key(*key)).cloned().collect();
         if self.forbidden.is_some() {
             return Ok(());
         }

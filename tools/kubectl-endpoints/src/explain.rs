@@ -37,7 +37,8 @@ pub(crate) async fn run(global: &GlobalArgs, args: &ExplainArgs) -> anyhow::Resu
         let mut anchors = Anchors::read(&connection, &targets).await?;
         let mut objects = fetch.objects(&anchors.needs).await?;
         anchors.complete(&connection, &targets, &mut objects).await?;
-        let reports = explain(global, &connection, &targets, &objects, &mut anchors).await?;
+        let (reports, detailed) = explain(global, &connection, &targets, &objects, &mut anchors).await;
+        detailed?;
         Ok::<_, anyhow::Error>((targets, anchors, objects, reports))
     };
     let (targets, mut anchors, objects, reports) = progress.show_during(Box::pin(reading)).await?;
@@ -76,17 +77,18 @@ async fn resolve(fetch: &Fetch<'_>, targets: Targets) -> anyhow::Result<Vec<Targ
     Ok(names.into_iter().map(|name| Target { kind, name }).collect())
 }
 
-/// Explains the targets. Reads details of Pods that they need and that have changed since the last call.
+/// Explains the targets. Reads details of Pods that they need and that have changed since the last call; after an error, which is
+/// returned too, the reports lack some.
 async fn explain(
     global: &GlobalArgs,
     connection: &Connection,
     targets: &[Target],
     objects: &Objects,
     anchors: &mut Anchors,
-) -> anyhow::Result<Reports> {
+) -> (Reports, anyhow::Result<()>) {
     let mut world = objects.world(global.settings());
     let wanted = report::pods_to_detail(&world, &connection.namespace, targets);
-    anchors.details.read(&connection.client, &wanted, objects).await?;
+    let detailed = anchors.details.read(&connection.client, &wanted, objects).await;
     anchors.details.add_to(&mut world);
-    Ok(Reports::of(&world, &connection.namespace, targets))
+    (Reports::of(&world, &connection.namespace, targets), detailed)
 }

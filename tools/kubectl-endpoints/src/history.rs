@@ -75,7 +75,11 @@ pub(crate) async fn run(global: &GlobalArgs, args: &HistoryArgs) -> anyhow::Resu
     output::print(&output.render(&document, &[&service], |_| text(&timeline, &lines))?)?;
     if lines.is_empty() && !timeline.has_unknown_writes {
         let [since, until] = [since, until].map(shown);
-        output::message("", format_args!("No change of the endpoints of {key} from {since} to {until}."));
+        let of = args
+            .pod
+            .as_ref()
+            .map_or_else(|| "the endpoints of".to_owned(), |pod| format!("Pod {pod} as an endpoint of"));
+        output::message("", format_args!("No change of {of} {key} from {since} to {until}."));
     } else if wanted.duration_since(end) > MARKED {
         output::message("", format_args!("The history ends at {}: later changes are unknown.", shown(end)));
     }

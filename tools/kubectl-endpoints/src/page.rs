@@ -6,12 +6,17 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use kube_controller_client::{Client, ClientOptions, Config, Error, Timeouts};
+use tokio::time::{Instant, sleep};
 
 use crate::args::GlobalArgs;
 use crate::connection::{Connection, named, url_options};
 
 /// Time limit of the connection.
 const CONNECT: Duration = Duration::from_secs(2);
+
+/// Time for which a page may be busy, and time between two requests.
+const BUSY: Duration = Duration::from_secs(60);
+const BUSY_PAUSE: Duration = Duration::from_secs(1);
 
 /// A page of a controller manager.
 #[derive(Clone, Debug)]
@@ -52,8 +57,19 @@ impl Page {
         Self { path: format!("{}{separator}{parameter}", self.path), ..self.clone() }
     }
 
-    /// Reads the page once, without retries. Fails with [`Refused`] if the status is not 2xx.
+    /// Reads the page, for a minute again if the status is 429: controller-manager reads the history for one request at a time, and
+    /// bounds others. Fails with [`Refused`] if the status is not 2xx.
     pub(crate) async fn read(&self) -> anyhow::Result<Vec<u8>> {
+        let end = Instant::now() + BUSY;
+        loop {
+            match self.read_once().await {
+                Err(error) if Refused::is(429, &error) && Instant::now() < end => sleep(BUSY_PAUSE).await,
+                read => return read,
+            }
+        }
+    }
+
+    async fn read_once(&self) -> anyhow::Result<Vec<u8>> {
         let (status, body) =
             self.client.raw("GET".parse()?, &self.path, None, Vec::new()).await.map_err(|error: Error| named(error))?;
         if !status.is_success() {

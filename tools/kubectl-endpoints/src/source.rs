@@ -7,17 +7,14 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use jiff::Timestamp;
 use kube_endpoints_history::Archive;
-use tokio::time::{Instant, sleep};
 
 use crate::args::GlobalArgs;
-use crate::page::{Page, Refused};
+use crate::page::Page;
 
 /// Time limit of one request, in which the page reads its history.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Time for which a page may be busy, and time between two requests.
-const BUSY: Duration = Duration::from_secs(60);
-const BUSY_PAUSE: Duration = Duration::from_secs(1);
+const UNREADABLE: &str = "cannot read the history";
 
 /// The source of `--history` or `--url`.
 #[derive(Clone, Copy, Debug)]
@@ -67,23 +64,12 @@ async fn read(page: &Page, parameters: &[(&str, String)]) -> anyhow::Result<Vec<
     for (name, value) in parameters {
         page = page.with_parameter(&format!("{name}={value}"));
     }
-    read_page(&page).await
-}
-
-/// Reads a page, also if it answers 429 at first: it reads the history for one request at a time.
-async fn read_page(page: &Page) -> anyhow::Result<Vec<u8>> {
-    let end = Instant::now() + BUSY;
-    loop {
-        match page.read().await {
-            Err(error) if Refused::is(429, &error) && Instant::now() < end => sleep(BUSY_PAUSE).await,
-            read => return read.context("cannot read the history"),
-        }
-    }
+    page.read().await.context(UNREADABLE)
 }
 
 /// Reads the segments of a time, one by one: the page limits the number of objects of everything else.
 async fn read_segments(page: &Page, part: Part<'_>) -> anyhow::Result<Vec<Vec<u8>>> {
-    let starts = read_page(&page.with_parameter("segments")).await?;
+    let starts = page.with_parameter("segments").read().await.context(UNREADABLE)?;
     let starts: Vec<Timestamp> = String::from_utf8_lossy(&starts)
         .lines()
         .map(str::parse)

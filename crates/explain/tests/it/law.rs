@@ -124,7 +124,9 @@ fn check_reasons(cluster: &Cluster, service: &Service, pod: &Pod, report: &PodRe
         service.ports.iter().filter_map(|port| membership::find_port(pod, port).err()).collect();
     let serves_none = !ports.is_empty() && ports.len() == service.ports.len();
     let unready = membership::unready(pod, service.publish_not_ready_addresses);
-    assert_eq!(report.state == PodState::Serving, unready.is_none() && !serves_none, "{}", pod.name);
+    // The DNS of a headless Service has addresses, with or without ports.
+    let is_found = !serves_none || &*service.cluster_ip == "None";
+    assert_eq!(report.state == PodState::Serving, unready.is_none() && is_found, "{}", pod.name);
     let first = if serves_none { Some(ports[0]) } else { unready.or(ports.first().copied()) };
     let first = first.or(missing.first().copied()).map(PodReason::code);
     let published = membership::unready(pod, false).filter(|_| unready.is_none()).map(|_| Code::PodPublishedNotReady);

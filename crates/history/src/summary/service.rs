@@ -93,7 +93,7 @@ impl Followed {
         self.changes = (self.changes + with_effect).saturating_sub(self.follower.explained() - explained);
         for entry in new.iter().chain(self.follower.shown()) {
             if let (Some(written), Some(endpoint)) = (&entry.written, &entry.endpoint)
-                && became_ready(endpoint)
+                && endpoint.became_ready()
                 && entry.time > self.gap
             {
                 lists.propagation.add(weight(written.after), || self.propagation(entry, endpoint, written.after));
@@ -181,7 +181,7 @@ impl Followed {
         }
         if !lists.unknown.contains(&Kind::EndpointSlice) {
             for entry in self.follower.not_shown().into_iter().filter(|entry| entry.time > self.gap) {
-                if let Some(endpoint) = entry.endpoint.as_ref().filter(|it| became_ready(it)) {
+                if let Some(endpoint) = entry.endpoint.as_ref().filter(|it| it.became_ready()) {
                     let after = end.duration_since(entry.time);
                     lists.propagation.add(weight(after), || self.propagation(entry, endpoint, after));
                 }
@@ -214,10 +214,6 @@ impl Followed {
 pub(super) struct Finished {
     pub(super) writes: Writes,
     pub(super) timeline: ServiceTimeline,
-}
-
-fn became_ready(endpoint: &EndpointChange) -> bool {
-    endpoint.from != EndpointState::Ready && endpoint.to == EndpointState::Ready
 }
 
 fn weight(duration: SignedDuration) -> i64 {

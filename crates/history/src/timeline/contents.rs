@@ -47,7 +47,7 @@ impl Contents {
     }
 
     fn of<'a>(service: Option<&Service>, slices: impl Iterator<Item = &'a Arc<EndpointSlice>>) -> Contents {
-        let needs_port = service.is_some_and(|service| !service.ports.is_empty());
+        let needs_port = service.is_some_and(Service::needs_endpoint_ports);
         let mut contents = Contents::default();
         for slice in slices {
             let mut ports: Vec<String> = slice.ports.iter().map(port).collect();

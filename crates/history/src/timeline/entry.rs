@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use kube_endpoint_model::Text;
-use kube_endpoints_explain::{ObjectRef, Reason};
+use kube_endpoints_explain::{Kind, ObjectRef, Reason};
 use serde::{Serialize, Serializer};
 
 use crate::Action;
@@ -143,10 +143,22 @@ pub struct Unknown {
     pub reason: Text,
 }
 
+impl EndpointChange {
+    /// Returns whether the address is ready, and was not before.
+    pub(crate) fn became_ready(&self) -> bool {
+        self.from != EndpointState::Ready && self.to == EndpointState::Ready
+    }
+}
+
 impl Entry {
     /// Returns whether the endpoints of the Service have changed.
     pub fn has_effect(&self) -> bool {
         self.endpoint.is_some() || self.hints.is_some()
+    }
+
+    /// Returns whether a slice should show the change, and none has. That of a slice is one that clients see.
+    pub(crate) fn is_in_no_slice(&self) -> bool {
+        self.has_effect() && self.written.is_none() && self.cause.object.kind != Kind::EndpointSlice
     }
 }
 

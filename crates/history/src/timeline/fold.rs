@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::entry::{EndpointState, Entry};
+use super::entry::{EndpointChange, EndpointState, Entry};
 
 /// Time without a change that ends a burst.
 const PAUSE: SignedDuration = SignedDuration::from_secs(30);
@@ -30,9 +30,11 @@ pub struct Burst {
     pub from: Timestamp,
     /// Time of the last change.
     pub to: Timestamp,
+    /// Number of Pods that have changed.
+    pub pods: usize,
     /// Number of Pods that became ready.
     pub added: usize,
-    /// Number of Pods that ceased to be ready, or to be endpoints.
+    /// Number of Pods that ceased to be ready.
     pub removed: usize,
     /// Smallest number of ready endpoints.
     pub fewest_ready: usize,
@@ -67,20 +69,21 @@ pub fn fold(entries: &[Entry]) -> Vec<Line> {
 
 fn burst(run: &[Entry]) -> Option<Burst> {
     let (first, last) = (run.first()?, run.last()?);
-    let pods = |is_counted: fn(EndpointState, EndpointState) -> bool| {
+    let pods = |is_counted: fn(&EndpointChange) -> bool| {
         let changes = run.iter().filter_map(|entry| entry.endpoint.as_ref());
-        let counted = changes.filter(|it| is_counted(it.from, it.to)).filter_map(|it| it.pod.as_deref());
+        let counted = changes.filter(|it| is_counted(it)).filter_map(|it| it.pod.as_deref());
         counted.collect::<BTreeSet<_>>().len()
     };
-    let with_effect = || run.iter().filter(|entry| entry.has_effect());
+    let with_effect = run.iter().filter(|entry| entry.has_effect());
     Some(Burst {
         from: first.time,
         to: last.time,
-        added: pods(|_, to| to == EndpointState::Ready),
-        removed: pods(|from, to| from == EndpointState::Ready && to != EndpointState::Ready),
-        fewest_ready: with_effect().map(|entry| entry.ready).min().unwrap_or(last.ready),
+        pods: pods(|_| true),
+        added: pods(EndpointChange::became_ready),
+        removed: pods(|it| it.from == EndpointState::Ready && it.to != EndpointState::Ready),
+        fewest_ready: with_effect.map(|entry| entry.ready).min().unwrap_or(last.ready),
         ready: last.ready,
         entries: run.len(),
-        not_written: with_effect().filter(|entry| entry.written.is_none()).count(),
+        not_written: run.iter().filter(|entry| entry.is_in_no_slice()).count(),
     })
 }

@@ -47,7 +47,7 @@ impl Reports<'_> {
             return (Some(alias), false);
         }
         let pod_before = endpoint.pod.as_deref().and_then(|pod| reasons_of(self.before.as_ref()?, pod));
-        if endpoint.to == EndpointState::Ready && endpoint.from != EndpointState::Ready {
+        if endpoint.became_ready() {
             let ended =
                 pod_before.and_then(|reasons| of_state(reasons, endpoint.from)).or_else(|| self.ended(&MIRRORING));
             return over(ended);

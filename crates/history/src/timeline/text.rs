@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
-use kube_endpoints_explain::{Kind, controls_terminal};
+use kube_endpoints_explain::controls_terminal;
 
 use super::entry::{Cause, EndpointChange, EndpointState, Entry, Hints, Written};
 use super::fold::{Burst, Line};
@@ -53,8 +53,8 @@ fn entry_line(entry: &Entry) -> String {
     };
     let written = match written {
         Some(written) => written_text(written),
-        None if cause.object.kind == Kind::EndpointSlice => String::new(),
-        None => "; in no slice".to_owned(),
+        None if entry.is_in_no_slice() => "; in no slice".to_owned(),
+        None => String::new(),
     };
     format!("{effect}: {}{written}", cause_text(cause))
 }
@@ -104,8 +104,9 @@ fn written_text(Written { object, manager, after }: &Written) -> String {
 }
 
 fn burst_line(burst: &Burst) -> String {
-    let Burst { from, to, added, removed, fewest_ready, ready, entries, not_written } = burst;
+    let Burst { from, to, pods, added, removed, fewest_ready, ready, entries, not_written } = burst;
     let what = match (*added, *removed) {
+        (0, 0) => format!("{pods} Pods changed"),
         (added, 0) => format!("{added} Pods became ready"),
         (0, removed) => format!("{removed} Pods were removed"),
         (added, removed) if added == removed => format!("{added} Pods replaced"),

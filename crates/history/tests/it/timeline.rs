@@ -207,6 +207,38 @@ fn a_rollout_is_one_line() {
 }
 
 #[test]
+fn clients_see_what_is_done_to_a_slice_by_hand() {
+    let pods: Vec<usize> = (0..6).collect();
+    let mut objects = vec![node(), service(&json!({"app": "web"})), ready(&pods)];
+    objects.extend(pods.into_iter().map(|at| pod(at, true)));
+    let deleted = timeline_of(&objects, &[("", Remove(Kind::EndpointSlice, "web-x"))]);
+    let expected = "010Z  6 Pods were removed in 0 ms, never fewer than 0 ready, 0 at the end (6 changes)\n";
+    assert_eq!(text_of(&deleted), expected);
+}
+
+/// As those that have drained, half a minute after they ceased to be ready.
+#[test]
+fn pods_that_were_not_ready_are_not_removed_again() {
+    let pods = ["web-0", "web-1", "web-2", "web-3", "web-4", "web-5"];
+    let mut objects = vec![node(), service(&json!({"app": "web"}))];
+    objects.extend((0..pods.len()).map(|at| pod(at, false)));
+    let text = text_of(&timeline_of(&objects, &pods.map(|name| ("", Remove(Kind::Pod, name)))));
+    let expected = "010Z  6 Pods changed in 50 ms, never fewer than 0 ready, 0 at the end (6 changes, 6 in no slice)\n";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn pods_with_another_port_do_not_become_ready() {
+    let pods: Vec<usize> = (0..6).collect();
+    let mut objects = vec![node(), service(&json!({"app": "web"})), ready(&pods)];
+    objects.extend(pods.into_iter().map(|at| pod(at, true)));
+    let service = with(service(&json!({"app": "web"})), "/spec/ports/0/targetPort", json!(9090));
+    let text = text_of(&timeline_of(&objects, &[("helm", Object(service))]));
+    let expected = "010Z  6 Pods changed in 0 ms, never fewer than 6 ready, 6 at the end (6 changes, 6 in no slice)\n";
+    assert_eq!(text, expected);
+}
+
+#[test]
 fn text_of_others_does_not_control_the_terminal() {
     let text = timeline(&[("\u{1b}[2J\n\u{202e}kubelet", Object(pod(0, false)))]);
     assert!(text.ends_with("was changed by \u{fffd}[2J \u{fffd}kubelet; in no slice\n"), "{text}");

@@ -117,8 +117,8 @@ fn days(text: &str) -> Result<SignedDuration, String> {
     } else {
         rest.parse().map_err(|error| format!("{error}"))?
     };
-    let duration = SignedDuration::from_hours(24 * i64::from(days)) + rest;
-    if duration.is_positive() { Ok(duration) } else { Err("the duration is not positive".to_owned()) }
+    let duration = SignedDuration::from_hours(24 * i64::from(days)).checked_add(rest);
+    duration.filter(SignedDuration::is_positive).ok_or_else(|| "the duration is not positive, or too long".to_owned())
 }
 
 impl RetireCommand {
@@ -165,6 +165,7 @@ mod tests {
     #[case("36h", Some(36))]
     #[case("1d 12h", Some(36))]
     #[case("1d12h", Some(36))]
+    #[case("1d 2562047788015215h", None)]
     #[case("0d", None)]
     #[case("-1h", None)]
     #[case("7", None)]

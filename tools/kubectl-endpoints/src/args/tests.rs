@@ -71,6 +71,16 @@ fn insecure_is_a_switch_as_in_kubectl(#[case] line: &str, #[case] expect: bool) 
     assert_eq!(parse(line).unwrap().global.insecure_skip_tls_verify, expect);
 }
 
+#[rstest]
+#[case::default("check", 90_000)]
+#[case::flag("check --request-timeout=2", 2_000)]
+#[case::none_as_in_kubectl("check --request-timeout=0", u128::MAX)]
+fn requests_have_a_timeout(#[case] line: &str, #[case] millis: u128) {
+    let Timeouts { request, connect, .. } = parse(line).unwrap().global.timeouts(Timeouts::default());
+    assert_eq!(request.as_millis(), millis.min(Duration::MAX.as_millis()));
+    assert_eq!(connect, request.min(Timeouts::default().connect));
+}
+
 #[test]
 fn record_has_a_limit_of_size_and_none_of_time() {
     let Command::Record(record) = parse("record --to=f").unwrap().command else { panic!("expected record") };
@@ -145,6 +155,7 @@ fn usage_errors_exit_with_2(#[case] line: &str) {
     "shadow --url=x -l app=web",
     "shadow compares the whole cluster: -n, -A and -l are not for it"
 )]
+#[case::names_of_shadow("shadow --url=x -o name", "shadow prints text, JSON or YAML")]
 #[case::namespace_of_shadow("shadow --url=x -n shop", "shadow compares the whole cluster")]
 #[case::all_namespaces_of_shadow("shadow --url=x -A", "shadow compares the whole cluster")]
 fn options_that_do_not_apply_are_rejected(#[case] line: &str, #[case] expect: &str) {

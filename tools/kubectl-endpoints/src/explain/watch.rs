@@ -27,8 +27,8 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Timeout of the first lists.
 const SYNC_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Prints the reports again whenever they change. Ends with an error, or once standard output is closed. While the server fails the
-/// requests that a report needs, there is none.
+/// Prints the reports again whenever they change. Ends with an error, or once standard output is closed. While the server fails
+/// requests for details of Pods, reports lack these; while it fails those for objects that may not be watched, there is none.
 ///
 /// `printed` is what has been printed already. Kinds in `unknown` are not watched, because they cannot be listed.
 pub(super) async fn run(
@@ -59,22 +59,24 @@ pub(super) async fn run(
         // Changes until now are in the next report. A later one notifies again.
         let _ = watched.changed.notified().now_or_never();
         let mut objects = watched.objects();
-        let explained = async {
-            anchors.complete(connection, targets, &mut objects).await?;
-            explain(global, connection, targets, &objects, anchors).await
+        let (reports, read) = match anchors.complete(connection, targets, &mut objects).await {
+            Ok(()) => {
+                let (reports, detailed) = explain(global, connection, targets, &objects, anchors).await;
+                (Some(reports), detailed)
+            }
+            Err(error) => (None, Err(error)),
         };
-        let reports = match explained.await {
-            Ok(reports) => reports,
+        has_failed = match read {
+            Ok(()) => false,
             Err(error) if error.downcast_ref().is_some_and(Error::is_server_failure) => {
                 if !has_failed {
                     output::warn(format_args!("{error:#}; trying again"));
                 }
-                has_failed = true;
-                continue;
+                true
             }
             Err(error) => return Err(error),
         };
-        has_failed = false;
+        let Some(reports) = reports else { continue };
         for target in reports.missing.iter().filter(|target| !missing.contains(*target)) {
             output::message("", format_args!("{target} does not exist any more"));
         }

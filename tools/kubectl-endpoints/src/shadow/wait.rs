@@ -42,7 +42,7 @@ pub(super) async fn until_clean(
     required: Duration,
     timeout: Duration,
 ) -> anyhow::Result<(Value, bool)> {
-    let (mut report, mut progress, end) = (report, Progress::default(), Instant::now() + timeout);
+    let (mut report, mut progress, start) = (report, Progress::default(), Instant::now());
     loop {
         let state = state(&report, required);
         match state {
@@ -55,7 +55,7 @@ pub(super) async fn until_clean(
         }
         let mut rejected = None;
         loop {
-            let left = end.saturating_duration_since(Instant::now());
+            let left = timeout.saturating_sub(start.elapsed());
             if left.is_zero() {
                 message("error: ", format_args!("timed out waiting for a clean comparison: {}", summary(&report)));
                 return Ok((report, false));
@@ -169,6 +169,13 @@ mod tests {
         let error = ended.expect_err("an error");
         assert_eq!(format!("{error:#}"), "the token is not accepted any more: /shadow");
         assert_eq!(start.elapsed(), 3 * PERIOD + REJECTED);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_timeout_may_have_any_length() {
+        let report = json!({"openMismatches": 0, "cleanSeconds": 1, "servicesCompared": 7});
+        let ended = until_clean(async || Ok(json!({})), report, Duration::ZERO, Duration::MAX).await;
+        assert!(ended.expect("an end").1);
     }
 
     /// As while the process restarts behind a proxy.

@@ -30,6 +30,14 @@ async fn open_mismatches_are_shown_and_exit_with_1() {
     assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), (1, text, ""));
 }
 
+/// The server of the page bounds its requests, and so does an API server before it.
+#[tokio::test]
+async fn a_busy_page_is_read_again() {
+    let busy = || status(429, "try again later");
+    let (run, requests) = run([busy(), report(&page(0)), busy(), ok("")], "").await;
+    assert_eq!((run.status, run.stderr.as_str(), requests.len()), (0, "", 4), "{run:?}");
+}
+
 #[rstest]
 #[case::json(" -o json")]
 #[case::another_path("/proxy/shadow -o json")]

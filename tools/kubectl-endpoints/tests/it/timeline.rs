@@ -68,7 +68,7 @@ pub(crate) const END: &str = "The history ends at 2026-11-27T15:00:00Z: later ch
 #[case::whole(&["web"], FLIP, END, 0)]
 #[case::of_the_pod(&["web", "--pod=web-1"], FLIP, END, 0)]
 #[case::of_another_pod(
-    &["web", "--pod=web-2"], "", "No change of the endpoints of shop/web from 2026-11-27T14:00:00Z to 2026-11-27T15:00:00Z.\n", 0
+    &["web", "--pod=web-2"], "", "No change of Pod web-2 as an endpoint of shop/web from 2026-11-27T14:00:00Z to 2026-11-27T15:00:00Z.\n", 0
 )]
 #[case::until_after_a_change(&["web", "--until=2026-11-27T14:03:00Z"], FLIP, "", 0)]
 #[case::until_the_end(&["web", "--until=2026-11-27T15:01:00Z"], FLIP, "", 0)]

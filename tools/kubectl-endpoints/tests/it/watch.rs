@@ -44,10 +44,14 @@ impl Watch {
 
 /// Makes the Pod `web-1` ready, which changes the report of `svc/web`.
 async fn make_ready(cluster: &Cluster) {
+    set_ready(cluster, "web-1", "True").await;
+}
+
+async fn set_ready(cluster: &Cluster, pod: &str, ready: &str) {
     let ready = json!({"status": {"conditions": [
-        {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"}]}});
+        {"type": "Ready", "status": ready, "lastTransitionTime": "2026-01-01T00:01:00Z"}]}});
     let client = client(cluster).await;
-    client.merge_patch::<Pod>("shop", "web-1", Some("status"), &ready).await.expect("patched");
+    client.merge_patch::<Pod>("shop", pod, Some("status"), &ready).await.expect("patched");
 }
 
 async fn client(cluster: &Cluster) -> Client {
@@ -99,6 +103,19 @@ async fn a_failed_request_is_tried_again() {
     let mut text = String::new();
     stderr.read_to_string(&mut text).await.expect("readable");
     assert_eq!(text.matches("warning: get pods").count(), 1, "{text}");
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_report_does_not_wait_for_details() {
+    let cluster = Cluster::start().await;
+    let mut watch = Watch::start(&cluster, "explain svc/web -n shop -o json --watch");
+    assert_eq!(watch.next().await["wouldServe"], 1);
+    watching(&cluster, 5).await;
+    let gets = On::any().verb("get").resource("pods");
+    cluster.server.faults().inject(Fault::reject(500).on(gets));
+    set_ready(&cluster, "web-0", "False").await;
+    assert_eq!(watch.next().await["wouldServe"], 0);
     cluster.server.shutdown().await;
 }
 

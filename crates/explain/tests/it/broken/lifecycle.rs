@@ -35,6 +35,11 @@ fn headless(it: &mut Cluster) {
     service(it).cluster_ip = "None".into();
 }
 
+fn headless_and_terminating(it: &mut Cluster) {
+    headless(it);
+    each_pod(it, |pod| pod.terminating = true);
+}
+
 fn headless_without_ports(it: &mut Cluster) {
     headless(it);
     service(it).ports.clear();
@@ -67,6 +72,8 @@ pub(super) const CASES: &[Case] = &[
     case('✓', "dual-stack Service, dual-stack Pods", both_families, &[]),
     case('!', "one of three Pods has IPv6 only", one_pod_of_ipv6, &[Code::NoAddressOfFamily]),
     case('✓', "headless Service", headless, &[]),
+    // The cluster DNS has ready endpoints only.
+    case('✗', "headless Service, all Pods are being deleted", headless_and_terminating, &[Code::PodTerminating]),
     case('✓', "headless Service without ports", headless_without_ports, &[]),
     case('✓', "topology hints", request_hints, &[]),
     case('!', "topology hints, a fourth Node without a zone", node_without_zone, &[Code::HintsNodeInformation]),

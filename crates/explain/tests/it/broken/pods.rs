@@ -54,6 +54,11 @@ fn canary_typo(it: &mut Cluster) {
     insert(it, canary);
 }
 
+fn alias_of_a_typo(it: &mut Cluster) {
+    super::faults::external_name(it);
+    service(it).selector = Some(labels("app=chekcout"));
+}
+
 fn undeclared_number(it: &mut Cluster) {
     service(it).ports[0].target = TargetPort::Number(9_999);
 }
@@ -71,6 +76,21 @@ fn port(name: &str, target: &str) -> ServicePort {
 fn ports_in_turn(it: &mut Cluster) {
     service(it).ports.push(port("metrics", "metrics"));
     first_pod(it).named_ports = [NamedPort { name: "metrics".into(), protocol: "TCP".into(), port: 9_090 }].into();
+}
+
+/// A rollout removes the second port: the Pod that drains is the last one to have it.
+fn port_of_a_draining_pod(it: &mut Cluster) {
+    service(it).ports.push(port("metrics", "metrics"));
+    let both = [("http", 8_080), ("metrics", 9_090)];
+    first_pod(it).named_ports =
+        both.map(|(name, port)| NamedPort { name: name.into(), protocol: "TCP".into(), port }).into();
+    first_pod(it).terminating = true;
+}
+
+/// The cluster DNS has an address record for each ready endpoint, whatever its ports.
+fn headless_without_the_port(it: &mut Cluster) {
+    service(it).cluster_ip = "None".into();
+    super::faults::unknown_target_port(it);
 }
 
 fn two_ports_unserved(it: &mut Cluster) {
@@ -93,9 +113,22 @@ pub(super) const CASES: &[Case] = &[
     case('✗', "the selector has one pair more than the Pods", more_pairs, &[Code::NoPodSelected]),
     case('!', "a finished Job has the labels of the Service", finished_beside, &[Code::PodFinished]),
     case('!', "misspelt label of a canary", canary_typo, &[Code::PodNotSelected]),
+    case('-', "type ExternalName, with a misspelt selector", alias_of_a_typo, &[Code::ExternalName]),
     case('✓', "targetPort that no container declares", undeclared_number, &[]),
     case('✓', "named targetPort, two versions with different numbers", two_versions, &[]),
     case('!', "each Pod serves one of two ports", ports_in_turn, &[Code::TargetPortUnknown]),
+    case(
+        '!',
+        "two ports, and only a Pod that drains serves the second",
+        port_of_a_draining_pod,
+        &[Code::TargetPortUnknown, Code::PodTerminating],
+    ),
+    case(
+        '!',
+        "headless, misspelt targetPort",
+        headless_without_the_port,
+        &[Code::PortWithoutRecord, Code::TargetPortUnknown, Code::NoPort],
+    ),
     case('✗', "two ports that no container has", two_ports_unserved, &[Code::PortUnserved, Code::TargetPortUnknown]),
     case('✓', "hostNetwork, two Pods of a Node with different ports", |it| on_the_same_node(it, 9_090), &[]),
     case(

@@ -13,9 +13,9 @@ pub(crate) fn check(cluster: &Cluster, service: &Service, report: &ServiceReport
     }
     assert!(!service.external_name, "an alias has no endpoints: {shown}");
     let served = if service.ports.is_empty() {
-        slices(cluster, service).any(|slice| slice.endpoints.iter().any(is_used))
+        slices(cluster, service).any(|slice| slice.endpoints.iter().any(|it| is_used(service, it)))
     } else {
-        service.ports.iter().all(|port| slices(cluster, service).any(|slice| serves(slice, port)))
+        service.ports.iter().all(|port| slices(cluster, service).any(|slice| serves(service, slice, port)))
     };
     assert!(served, "{shown}{:#?}{:#?}", service.ports, slices(cluster, service).collect::<Vec<_>>());
 }
@@ -34,20 +34,21 @@ fn slices<'a>(cluster: &'a Cluster, service: &Service) -> impl Iterator<Item = &
     })
 }
 
-fn serves(slice: &EndpointSlice, wanted: &ServicePort) -> bool {
+fn serves(service: &Service, slice: &EndpointSlice, wanted: &ServicePort) -> bool {
     let matches = slice.ports.iter().any(|port| {
         let (name, protocol) = (port.name.as_deref(), port.protocol.as_deref());
         name == Some(&*wanted.name)
             && protocol.unwrap_or("TCP") == &*wanted.protocol
             && !matches!(port.port, None | Some(0))
     });
-    matches && slice.endpoints.iter().any(is_used)
+    matches && slice.endpoints.iter().any(|it| is_used(service, it))
 }
 
 /// `ready`: "A nil value should be interpreted as true." `serving`: "If nil, consumers should defer to the ready condition."
-fn is_used(endpoint: &Endpoint) -> bool {
+/// The DNS of a headless Service has no endpoints that drain.
+fn is_used(service: &Service, endpoint: &Endpoint) -> bool {
     let ready = endpoint.conditions.ready.unwrap_or(true);
     let serving = endpoint.conditions.serving.unwrap_or(ready);
-    let drains = serving && endpoint.conditions.terminating == Some(true);
+    let drains = &*service.cluster_ip != "None" && serving && endpoint.conditions.terminating == Some(true);
     !endpoint.addresses.is_empty() && (ready || drains)
 }

@@ -11,6 +11,10 @@ fn named_port() -> Value {
     with(service(&json!({"app": "web"})), "/spec/ports/0/targetPort", json!("http"))
 }
 
+fn headless(service: Value) -> Value {
+    with(service, "/spec/clusterIP", json!("None"))
+}
+
 fn foreign(addresses: &[usize]) -> Value {
     let slice = with(ready(addresses), "/metadata/name", json!("web-mesh"));
     with(slice, "/metadata/labels/endpointslice.kubernetes.io~1managed-by", json!("mesh"))
@@ -100,6 +104,14 @@ const WRITTEN: &str = "EndpointSlice shop/web-x was written by kube-controller-m
         "010Z  10.1.0.1 (Pod web-1): ready -> without a port, 0 ready: EP201 targetPort \"http\" is not a port of any container (available: none has a name); Service shop/web was changed by helm; in no slice",
         "020Z  10.1.0.0 (Pod web-0): without a port -> ready, 2 ready: no longer EP201 targetPort \"http\" is not a port of any container (available: none has a name); Service shop/web was changed by helm; in no slice",
         "020Z  10.1.0.1 (Pod web-1): without a port -> ready, 2 ready: no longer EP201 targetPort \"http\" is not a port of any container (available: none has a name); Service shop/web was changed by helm; in no slice",
+    ]
+)]
+// The cluster DNS has the addresses of a headless Service, with or without ports.
+#[case::port_of_a_headless_service(
+    &[("helm", Object(headless(named_port())))],
+    &[
+        "010Z  10.1.0.0 (Pod web-0): ports 8080 -> no ports, 2 ready: EP201 targetPort \"http\" is not a port of any container (available: none has a name); Service shop/web was changed by helm; in no slice",
+        "010Z  10.1.0.1 (Pod web-1): ports 8080 -> no ports, 2 ready: EP201 targetPort \"http\" is not a port of any container (available: none has a name); Service shop/web was changed by helm; in no slice",
     ]
 )]
 #[case::another_port(
