@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kube_informer::NeverSynced;
 use kube_workqueue::{Queue, endpoint_slice_limiter};
+use rstest::rstest;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -323,11 +324,14 @@ async fn the_probe_of_a_controller_that_ends_is_followed_by_one_of_another_contr
 struct Racing {
     member: Mutex<Weak<Member<&'static str>>>,
     waiting: AtomicUsize,
+    /// Keys in the queue at the last change of the gauge.
+    queued: AtomicUsize,
 }
 
 impl ControllerMetrics for Racing {
     fn waiting_for_server(&self, keys: usize) {
         let member = locked(&self.member).upgrade();
+        self.queued.store(member.as_ref().map_or(0, |it| it.queue.len()), Relaxed);
         if let Some(member) = member.filter(|it| keys > 0 && it.parked.try_lock().is_ok()) {
             member.release();
         }
@@ -342,7 +346,21 @@ fn the_gauge_of_waiting_keys_is_not_older_than_the_keys() {
     *locked(&racing.member) = Arc::downgrade(&member);
     close(&gate);
     assert_eq!(member.admit(&"web", false), Admission::Waits);
-    assert_eq!(racing.waiting.load(Relaxed), member.waiting());
+    let waiting = || locked(&member.parked).len();
+    assert_eq!(racing.waiting.load(Relaxed), waiting());
     member.release();
-    assert_eq!((racing.waiting.load(Relaxed), member.waiting()), (0, 0));
+    assert_eq!((racing.waiting.load(Relaxed), waiting()), (0, 0));
+}
+
+#[rstest]
+#[case::all_keys(|member: &dyn Waiting| member.release())]
+#[case::the_probe(|member: &dyn Waiting| assert!(member.probe(false)))]
+fn a_key_that_no_longer_waits_is_queued(#[case] end: fn(&dyn Waiting)) {
+    let (gate, racing) = (ServerGate::default(), Arc::new(Racing::default()));
+    let member = member(&gate, Some(racing.clone()));
+    close(&gate);
+    assert_eq!(member.admit(&"web", false), Admission::Waits);
+    *locked(&racing.member) = Arc::downgrade(&member);
+    end(&*member);
+    assert_eq!((racing.waiting.load(Relaxed), racing.queued.load(Relaxed)), (0, 1));
 }
