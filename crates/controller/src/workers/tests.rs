@@ -133,10 +133,11 @@ async fn queued_delayed_failed_and_running_keys_are_pending() {
 async fn a_key_is_pending_between_its_sync_and_its_retry() {
     let (metrics, between) = (Arc::new(Counted::default()), Arc::new(Mutex::new(None)));
     let (counted, recorded) = (metrics.clone(), between.clone());
-    let controller = builder(RetryLimiter::new(Duration::ZERO, Duration::ZERO), Some(metrics)).failure_cause(move |_| {
-        *recorded.lock().unwrap() = counted.0.lock().unwrap().as_ref().unwrap()();
-        FailureCause::Key
-    });
+    let controller =
+        builder(RetryLimiter::new(Duration::ZERO, Duration::ZERO), Some(metrics)).failure_cause(move |_| {
+            *recorded.lock().unwrap() = counted.0.lock().unwrap().as_ref().unwrap()();
+            FailureCause::Key
+        });
     sync_times(controller, [0], |number, _| if number == 0 { Err(NotYet) } else { Ok(Action::await_change()) }).await;
     assert_eq!(*between.lock().unwrap(), Some(1));
 }
