@@ -32,11 +32,17 @@ impl ApplyError {
 
 /// Failed write of a slice.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to {verb} {slice}EndpointSlice for {owner} {service}", slice = named(.slice.as_ref()))]
+#[error(
+    "{failed} {slice}EndpointSlice for {owner} {service}",
+    failed = failed_to(.verb, *.is_unsupported),
+    slice = named(.slice.as_ref())
+)]
 #[non_exhaustive]
 pub struct WriteError {
     /// Verb of the write: `create`, `update` or `delete`.
     pub verb: &'static str,
+    /// Whether it was one of [`Plan::unsupported`](crate::Plan::unsupported), for which upstream has another message.
+    pub is_unsupported: bool,
     /// Name of the slice; `None` for a create.
     pub slice: Option<String>,
     /// Kind of the owner of the slice.
@@ -66,6 +72,10 @@ pub enum WriteFailure {
         /// Names of these slices.
         slices: Vec<String>,
     },
+}
+
+fn failed_to(verb: &str, is_unsupported: bool) -> String {
+    if is_unsupported { "error deleting".to_owned() } else { format!("failed to {verb}") }
 }
 
 fn named(slice: Option<&String>) -> String {

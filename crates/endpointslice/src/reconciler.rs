@@ -283,7 +283,8 @@ impl Reconciler {
             Executor::new(&self.client, self.cache()).execute(owner, groups, &mut rules).await;
         let write_error = |(write, error): (&Write<EndpointSlice>, _)| {
             let slice = write.before().map(|slice| slice.metadata.name.to_string());
-            failed(kind, owner, write.verb(), slice, WriteFailure::Request(error))
+            let is_unsupported = plan.unsupported.iter().any(|it| std::ptr::eq(it, write));
+            WriteError { is_unsupported, ..failed(kind, owner, write.verb(), slice, WriteFailure::Request(error)) }
         };
         let failures = failures.into_iter().map(write_error).collect();
         (!is_reviewed).then_some(Sent { writes, failures, answers: rules.answers })
@@ -389,7 +390,7 @@ fn failed(
     slice: Option<String>,
     source: WriteFailure,
 ) -> WriteError {
-    WriteError { verb, slice, owner: owner.clone(), service: service.clone(), source }
+    WriteError { verb, is_unsupported: false, slice, owner: owner.clone(), service: service.clone(), source }
 }
 
 impl std::fmt::Debug for Reconciler {
