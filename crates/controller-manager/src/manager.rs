@@ -75,7 +75,7 @@ pub async fn run(config: Config, settings: Settings, stop: CancellationToken) ->
             never = following => match never {},
         }
     };
-    let Some(mut serving) = serving else { return work.await };
+    let Some(serving) = serving else { return work.await };
     let result = tokio::select! {
         biased;
         result = work => result,
