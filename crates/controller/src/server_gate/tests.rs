@@ -84,6 +84,18 @@ impl Rig {
         locked(&self.server.attempts).clone()
     }
 
+    /// Checks that 60 removals were written before 600 other keys.
+    fn assert_removals_first(&self) {
+        let attempts = self.attempts();
+        let written: Vec<&str> =
+            attempts.iter().filter(|(_, _, written)| *written).map(|(_, key, _)| key.as_str()).collect();
+        assert_eq!(written.len(), 660);
+        // The probe, and the keys that failed before the gate closed, are any keys.
+        let late = written.iter().position(|key| key.contains("web")).expect("an addition");
+        let removals = written[..60 + 10].iter().filter(|key| key.contains("removal")).count();
+        assert!(removals == 60, "{removals} removals first, an addition at {late}");
+    }
+
     async fn until(&self, at: Duration) {
         sleep_until(self.server.start + at).await;
     }
@@ -125,14 +137,27 @@ async fn removals_are_written_first_after_an_outage() {
         }
     }
     rig.until(seconds(40)).await;
-    let attempts = rig.attempts();
-    let written: Vec<&str> =
-        attempts.iter().filter(|(_, _, written)| *written).map(|(_, key, _)| key.as_str()).collect();
-    assert_eq!(written.len(), 660);
-    // The probe, and the keys that failed before the gate closed, are any keys.
-    let late = written.iter().position(|key| key.contains("web")).expect("an addition");
-    let removals = written[..60 + 10].iter().filter(|key| key.contains("removal")).count();
-    assert!(removals == 60, "{removals} removals first, an addition at {late}");
+    rig.assert_removals_first();
+}
+
+/// The retry of a conflict is due during the outage.
+#[tokio::test(start_paused = true)]
+async fn removals_that_failed_by_themselves_before_an_outage_are_written_first_after_it() {
+    let begin = Duration::from_millis(500);
+    let rig = Rig::new(move |_, at| match at {
+        _ if at < begin => Some(FailureCause::Key),
+        _ if at < seconds(30) => Some(FailureCause::Server),
+        _ => None,
+    });
+    for key in 0..60 {
+        rig.keys[0].add_change(format!("default/removal-{key}"), Urgency::High);
+    }
+    rig.until(begin).await;
+    for key in 0..600 {
+        rig.keys[0].add_change(format!("default/web-{key}"), Urgency::Normal);
+    }
+    rig.until(seconds(40)).await;
+    rig.assert_removals_first();
 }
 
 /// Keys of one namespace fail, as behind a webhook that is down. Other keys are written, one every 100 ms.
