@@ -53,6 +53,18 @@ pub struct WriteError {
     pub source: WriteFailure,
 }
 
+impl WriteError {
+    pub(crate) fn new(
+        owner: &Text,
+        service: &ObjectKey,
+        verb: &'static str,
+        slice: Option<String>,
+        source: WriteFailure,
+    ) -> Self {
+        Self { verb, is_unsupported: false, slice, owner: owner.clone(), service: service.clone(), source }
+    }
+}
+
 /// Cause of a failed write.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
