@@ -7,7 +7,7 @@ use http::{Method, StatusCode};
 
 /// Factory of the [`ClientMetrics`] of clients.
 pub trait ClientMetricsProvider: Send + Sync {
-    /// Returns the metrics of a client for `host`, which includes the port if the server URL has one.
+    /// Returns the metrics of a client for `host`, which includes the port if the server URL has one, as it does in a Pod.
     fn client(&self, host: &str) -> Arc<dyn ClientMetrics>;
 }
 

@@ -75,7 +75,7 @@ pub async fn run(config: Config, settings: Settings, stop: CancellationToken) ->
             never = following => match never {},
         }
     };
-    let Some(mut serving) = serving else { return work.await };
+    let Some(serving) = serving else { return work.await };
     let result = tokio::select! {
         biased;
         result = work => result,
@@ -145,8 +145,6 @@ struct StartContext<'a> {
     caches: CaughtUp,
     /// The gate at which keys wait while the server fails.
     server_gate: ServerGate,
-    /// What each sync waits for.
-    settled: Arc<Settled>,
 }
 
 impl Manager {
@@ -196,8 +194,7 @@ impl Manager {
         }
         let availability = self.reader.availability().clone();
         let server_gate = supervisor.server_gate(move || availability.recovery());
-        let settled = Settled::new(self.caches.restores.clone(), self.reader.clone());
-        let mut context = StartContext { supervisor, fence, tokens, caches, server_gate, settled };
+        let mut context = StartContext { supervisor, fence, tokens, caches, server_gate };
         self.controllers.iter().try_for_each(|registration| self.start_controller(&mut context, registration))
     }
 
@@ -222,7 +219,7 @@ impl Manager {
             Some(shadow) => shadow.follow(name, controller),
             None => controller,
         };
-        let settled = Arc::clone(&context.settled);
+        let settled = Settled::new(self.caches.restores.clone(), reads, self.reader.clone());
         let controller = controller.before_sync(move || Arc::clone(&settled).wait());
         let controller =
             controller.wait_for(context.caches.wait(reads.to_vec())).server_gate(context.server_gate.clone());

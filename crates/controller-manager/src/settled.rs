@@ -6,6 +6,7 @@ use std::time::Duration;
 use kube_controller_client::Client;
 use kube_endpoint_model::Service;
 use kube_informer::RestoreSignal;
+use kube_wire::Resource;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 
@@ -15,9 +16,11 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Interval between two reads that show whether the API server answers.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// The wait of all controllers, which ends by itself if a cache stays behind.
+/// The wait of one controller, which ends by itself if a cache stays behind.
 pub(crate) struct Settled {
     caches: RestoreSignal,
+    /// Resources whose caches the controller reads.
+    resources: &'static [Resource],
     server: Client,
     /// Of the worker that reads for all; the others wait for it.
     answered: Mutex<Answered>,
@@ -28,23 +31,25 @@ pub(crate) struct Settled {
 struct Answered {
     since: Option<Instant>,
     duration: Duration,
+    /// Caches that are behind since then or longer are no longer waited for.
+    given_up: Option<Instant>,
 }
 
 impl Settled {
-    pub(crate) fn new(caches: RestoreSignal, server: Client) -> Arc<Self> {
-        Arc::new(Self { caches, server, answered: Mutex::default() })
+    pub(crate) fn new(caches: RestoreSignal, resources: &'static [Resource], server: Client) -> Arc<Self> {
+        Arc::new(Self { caches, resources, server, answered: Mutex::default() })
     }
 
     /// Waits until no cache is behind: each has listed again, or resumed its watch, since that was interrupted. Ends once
-    /// the server has answered for 60 s since then, even if one is.
+    /// the server has answered for 60 s since the last of them is, even if one still is.
     ///
     /// A sync that combines caches from before a restore with others from after it would write slices and Endpoints for
     /// Services that do not exist any more.
     pub(crate) async fn wait(self: Arc<Self>) {
-        while let Some(since) = self.caches.behind_since() {
+        while let Some(since) = self.caches.behind_since(self.resources) {
             tokio::select! {
                 biased;
-                () = self.caches.settled() => {}
+                () = self.caches.changed(self.resources, since) => {}
                 () = self.answered(since) => return,
             }
         }
@@ -54,14 +59,15 @@ impl Settled {
     async fn answered(&self, since: Instant) {
         let mut answered = self.answered.lock().await;
         if answered.since != Some(since) {
-            *answered = Answered { since: Some(since), duration: self.available_for(since) };
+            (answered.since, answered.duration) = (Some(since), self.available_for(since));
         }
-        while answered.duration < LIMIT {
+        while answered.given_up < Some(since) && answered.duration < LIMIT {
             sleep(INTERVAL.min(LIMIT.saturating_sub(answered.duration))).await;
             if self.answers().await {
                 answered.duration += INTERVAL;
             }
         }
+        answered.given_up = answered.given_up.max(Some(since));
     }
 
     /// Returns for how long the server has been available.

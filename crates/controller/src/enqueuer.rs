@@ -109,7 +109,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
         }
     }
 
-    /// Adds a key because another client changed or deleted an object that this controller wrote.
+    /// Adds a key because another client changed or deleted an object that this controller wrote, or because a read from the
+    /// server contradicts the cache.
     ///
     /// The first five calls for a key behave as [`add_after`](Self::add_after). Then the delay doubles with each call,
     /// from 1 s to 30 s, but is at least `delay`: otherwise two clients that undo each other's writes would do so at

@@ -55,6 +55,9 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Retries<K> {
 
     /// Requeues a key whose sync failed; `urgent`: it removes something that others still use.
     pub(crate) fn requeue(&self, key: K, error: &dyn std::error::Error, cause: FailureCause, urgent: bool) {
+        if urgent {
+            self.gate.removals.add(key.clone());
+        }
         match cause {
             FailureCause::Key => self.retry(key, error),
             FailureCause::Server | FailureCause::Unreachable => self.retry_server(key, error, cause, urgent),
@@ -95,9 +98,6 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Retries<K> {
             locked(&self.gate.back_offs).server_failed(key.clone(), last_success, Instant::now());
         self.log(Kind::Server, &key, error);
         if !self.gate.failed(&key, cause, suspect, urgent, error) {
-            if urgent {
-                self.gate.removals.add(key.clone());
-            }
             self.gate.queue.add_after(key, wait);
         }
     }

@@ -220,8 +220,11 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Member<K> {
         &self.gate
     }
 
-    pub(crate) fn waiting(&self) -> usize {
-        locked(&self.parked).len()
+    /// Returns the number of keys that wait here, are queued, delayed, or being synced.
+    pub(crate) fn pending(&self) -> usize {
+        // Under the lock under which keys go from here to the queue: otherwise they could be counted at neither place.
+        let parked = locked(&self.parked);
+        parked.len() + self.queue.pending()
     }
 
     /// Decides about a key that the queue returned. `urgent`: it removes something that others still use.
@@ -306,15 +309,12 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Waiting for Member<K> {
     }
 
     fn probe(&self, again: bool) -> bool {
-        let Some((key, urgent)) = self.change_parked(|parked| parked.start_probe(again)) else { return false };
-        self.queue(key, urgent);
-        true
+        let probe = |parked: &mut Parked<K>| parked.start_probe(again).map(|(key, urgent)| self.queue(key, urgent));
+        self.change_parked(probe).is_some()
     }
 
     fn release(&self) {
-        for (key, urgent) in self.change_parked(Parked::take_all) {
-            self.queue(key, urgent);
-        }
+        self.change_parked(|parked| parked.take_all().into_iter().for_each(|(key, urgent)| self.queue(key, urgent)));
         let failed = locked(&self.back_offs).release(Instant::now());
         for key in failed {
             self.queue.add(key);

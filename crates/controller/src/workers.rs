@@ -4,7 +4,6 @@ use std::fmt::Display;
 use std::hash::Hash;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use kube_workqueue::{Queue, Timer};
 use tokio::task::JoinSet;
@@ -79,19 +78,15 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Workers<K> {
         let mut tasks = JoinSet::new();
         let gate = Member::new(gate, queue.clone(), removals, metrics);
         let retries = Arc::new(Retries { controller: name, retry, gate: Arc::clone(&gate) });
-        let running = Arc::new(AtomicUsize::new(0));
         if let Some(metrics) = &gate.metrics {
-            let (gate, running) = (Arc::downgrade(&gate), Arc::clone(&running));
-            metrics.pending(Box::new(move || {
-                let gate = gate.upgrade()?;
-                Some(gate.queue.len() + gate.queue.delayed() + gate.waiting() + running.load(Relaxed))
-            }));
+            let gate = Arc::downgrade(&gate);
+            metrics.pending(Box::new(move || Some(gate.upgrade()?.pending())));
         }
         spawn(&mut tasks, timer.run());
         for _ in 0..concurrency.max(1) {
-            let (retries, classify, running) = (Arc::clone(&retries), Arc::clone(&classify), Arc::clone(&running));
+            let (retries, classify) = (Arc::clone(&retries), Arc::clone(&classify));
             let (before_sync, observer) = (before_sync.clone(), observer.clone());
-            let worker = Worker { retries, classify, before_sync, observer, running };
+            let worker = Worker { retries, classify, before_sync, observer };
             spawn(&mut tasks, worker.run(stop.clone(), Arc::clone(&sync)));
         }
         let waiting = {
@@ -136,13 +131,11 @@ struct Worker<K> {
     classify: Arc<Classify>,
     before_sync: Option<Arc<BeforeSync>>,
     observer: Observer<K>,
-    /// Number of running syncs of all workers.
-    running: Arc<AtomicUsize>,
 }
 
 impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
     async fn run(self, stop: CancellationToken, sync: Arc<SyncFn<K>>) {
-        let Worker { retries, classify, before_sync, observer, running } = self;
+        let Worker { retries, classify, before_sync, observer } = self;
         let Member { queue, removals, .. } = &*retries.gate;
         loop {
             let item = tokio::select! {
@@ -165,7 +158,6 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
                 }
                 (Admission::Sync, None) | (Admission::Probe, _) => {}
             }
-            running.fetch_add(1, Relaxed);
             if let Some(wait) = &before_sync
                 && stop.run_until_cancelled(wait()).await.is_none()
             {
@@ -174,7 +166,6 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
             let observation = observer.start(&key);
             let result = sync(key.clone()).await;
             observation.end(&result.as_ref().map(|action| action.outcome));
-            running.fetch_sub(1, Relaxed);
             let failed = match result {
                 Ok(Action { outcome, requeue_after }) => {
                     // Before the success, which queues the keys that are in the back-off of the server's failures.

@@ -32,11 +32,17 @@ impl ApplyError {
 
 /// Failed write of a slice.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to {verb} {slice}EndpointSlice for {owner} {service}", slice = named(.slice.as_ref()))]
+#[error(
+    "{failed} {slice}EndpointSlice for {owner} {service}",
+    failed = failed_to(.verb, *.is_unsupported),
+    slice = named(.slice.as_ref())
+)]
 #[non_exhaustive]
 pub struct WriteError {
     /// Verb of the write: `create`, `update` or `delete`.
     pub verb: &'static str,
+    /// Whether it was one of [`Plan::unsupported`](crate::Plan::unsupported), for which upstream has another message.
+    pub is_unsupported: bool,
     /// Name of the slice; `None` for a create.
     pub slice: Option<String>,
     /// Kind of the owner of the slice.
@@ -45,6 +51,18 @@ pub struct WriteError {
     pub service: ObjectKey,
     /// Error of the request, or the reason why none was sent.
     pub source: WriteFailure,
+}
+
+impl WriteError {
+    pub(crate) fn new(
+        owner: &Text,
+        service: &ObjectKey,
+        verb: &'static str,
+        slice: Option<String>,
+        source: WriteFailure,
+    ) -> Self {
+        Self { verb, is_unsupported: false, slice, owner: owner.clone(), service: service.clone(), source }
+    }
 }
 
 /// Cause of a failed write.
@@ -66,6 +84,10 @@ pub enum WriteFailure {
         /// Names of these slices.
         slices: Vec<String>,
     },
+}
+
+fn failed_to(verb: &str, is_unsupported: bool) -> String {
+    if is_unsupported { "error deleting".to_owned() } else { format!("failed to {verb}") }
 }
 
 fn named(slice: Option<&String>) -> String {

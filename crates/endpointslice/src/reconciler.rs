@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use kube_controller::{Action, Enqueuer, Executed, Executor, KeyStates, Outcome, locked};
-use kube_controller_client::ReviewedClient;
 use kube_controller_client::events::EventType;
+use kube_controller_client::{Error, ReviewedClient};
 use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, SliceIndex, Text, Write};
 use kube_informer::{Informer, WriteThrough};
 use kube_topology::{HintPolicy, TopologyCache, ZoneRatios};
@@ -205,7 +205,7 @@ impl Reconciler {
         if !misplaced.is_empty() {
             let label = label_name(&self.options).to_owned();
             let source = WriteFailure::Misplaced { label, slices: misplaced };
-            failures.insert(0, failed(&owner.kind, &key, "create", None, source));
+            failures.insert(0, WriteError::new(&owner.kind, &key, "create", None, source));
         }
         if !failures.is_empty() {
             return Err(ApplyError(failures));
@@ -281,9 +281,10 @@ impl Reconciler {
         };
         let Executed { is_reviewed, writes, failures } =
             Executor::new(&self.client, self.cache()).execute(owner, groups, &mut rules).await;
-        let write_error = |(write, error): (&Write<EndpointSlice>, _)| {
+        let write_error = |(write, error): (&Write<EndpointSlice>, Error)| {
             let slice = write.before().map(|slice| slice.metadata.name.to_string());
-            failed(kind, owner, write.verb(), slice, WriteFailure::Request(error))
+            let is_unsupported = plan.unsupported.iter().any(|it| std::ptr::eq(it, write));
+            WriteError { is_unsupported, ..WriteError::new(kind, owner, write.verb(), slice, error.into()) }
         };
         let failures = failures.into_iter().map(write_error).collect();
         (!is_reviewed).then_some(Sent { writes, failures, answers: rules.answers })
@@ -380,16 +381,6 @@ impl Reconciler {
             self.metrics.traffic_distributions(services);
         }
     }
-}
-
-fn failed(
-    owner: &Text,
-    service: &ObjectKey,
-    verb: &'static str,
-    slice: Option<String>,
-    source: WriteFailure,
-) -> WriteError {
-    WriteError { verb, slice, owner: owner.clone(), service: service.clone(), source }
 }
 
 impl std::fmt::Debug for Reconciler {

@@ -162,7 +162,7 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
         let resync = options.resync;
         let (shared, runners) = Shared::new(&resource, options, mirror);
         let origin = Origin { source: source.clone(), namespace: scope.namespace.clone() };
-        let restores = restores.subscribe();
+        let restores = restores.subscribe(resource);
         let options = ReflectorOptions { source, scope, backoff, restores, on_undecodable, observer: observe };
         let reflector = reflect(options, shared.clone());
         let running = Running::new(runners, shared.clone().resync(resync), reflector);

@@ -1,10 +1,11 @@
 //! Restores of etcd from a backup, and other interruptions, which affect all informers of an API server.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use kube_wire::Resource;
 use tokio::{sync::Notify, time::Instant};
 
 /// Signal shared by the informers of one API server: when one detects that etcd was restored from a backup, all relist.
@@ -15,8 +16,8 @@ use tokio::{sync::Notify, time::Instant};
 ///
 /// The signal also tells which stores are *behind*: their watch was interrupted or has expired, or a restore was
 /// detected, and since then they have neither listed nor resumed the watch. A program that plans
-/// with several stores awaits [`settled`](Self::settled), so that it does not combine the state before an outage with the
-/// state after it.
+/// with several stores waits while one of them [is](Self::behind_since), so that it does not combine the state before an
+/// outage with the state after it.
 ///
 /// Clones share the state. Pass one to [`Builder::restores`](crate::Builder::restores) of each informer.
 #[derive(Clone, Debug, Default)]
@@ -27,8 +28,8 @@ pub struct RestoreSignal {
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<Stores>,
-    /// Notified by each restore, and when no store is behind any more. Not a `watch` channel, which wakes its receivers in
-    /// random order.
+    /// Notified by each restore, and when a store is behind or no longer is. Not a `watch` channel, which wakes its receivers
+    /// in random order.
     changed: Notify,
 }
 
@@ -39,38 +40,43 @@ struct Stores {
     detected: u64,
     /// Number of informers so far.
     informers: u64,
-    /// Informers whose first list is stored.
-    populated: BTreeSet<u64>,
-    /// Informers whose store is behind, and since when.
-    behind: BTreeMap<u64, Instant>,
+    /// Stores that have a list, by informer.
+    populated: BTreeMap<u64, Store>,
+}
+
+#[derive(Debug)]
+struct Store {
+    resource: Resource,
+    /// Since when it is behind; `None` if it is not.
+    behind: Option<Instant>,
 }
 
 /// Subscription of one informer to the signal.
 #[derive(Debug)]
 pub(crate) struct RestoreSubscription {
     signal: RestoreSignal,
+    resource: Resource,
     informer: u64,
     seen: u64,
 }
 
 impl RestoreSignal {
-    /// Returns since when a store is behind; `None` if none is.
-    pub fn behind_since(&self) -> Option<Instant> {
-        self.locked().behind.values().min().copied()
+    /// Returns since when a store of one of these resources is behind, the latest time of several; `None` if none is.
+    pub fn behind_since(&self, resources: &[Resource]) -> Option<Instant> {
+        self.locked().behind_since(resources)
     }
 
-    /// Returns a future that ends as soon as no store is behind.
-    pub fn settled(&self) -> impl Future<Output = ()> + Send + use<> {
-        let signal = self.clone();
-        async move { signal.wait_until(|state| state.behind.is_empty()).await }
+    /// Waits until [`behind_since`](Self::behind_since) of these resources is another time than `since`, or none.
+    pub async fn changed(&self, resources: &[Resource], since: Instant) {
+        self.wait_until(|state| state.behind_since(resources) != Some(since)).await;
     }
 
-    pub(crate) fn subscribe(&self) -> RestoreSubscription {
+    pub(crate) fn subscribe(&self, resource: Resource) -> RestoreSubscription {
         let mut state = self.locked();
         state.informers += 1;
         let (informer, seen) = (state.informers, state.detected);
         drop(state);
-        RestoreSubscription { signal: self.clone(), informer, seen }
+        RestoreSubscription { signal: self.clone(), resource, informer, seen }
     }
 
     async fn wait_until(&self, reached: impl Fn(&Stores) -> bool + Send) {
@@ -88,6 +94,13 @@ impl RestoreSignal {
     }
 }
 
+impl Stores {
+    fn behind_since(&self, resources: &[Resource]) -> Option<Instant> {
+        let stores = self.populated.values().filter(|store| resources.contains(&store.resource));
+        stores.filter_map(|store| store.behind).max()
+    }
+}
+
 impl RestoreSubscription {
     /// Makes the other informers relist. Returns `false` if another informer has detected the restore already.
     pub(crate) fn raise(&mut self, now: Instant) -> bool {
@@ -95,9 +108,8 @@ impl RestoreSubscription {
         let is_first = self.seen == state.detected;
         if is_first {
             state.detected += 1;
-            let Stores { populated, behind, .. } = &mut *state;
-            for informer in populated.iter() {
-                behind.entry(*informer).or_insert(now);
+            for store in state.populated.values_mut() {
+                store.behind.get_or_insert(now);
             }
         }
         self.seen = state.detected;
@@ -118,15 +130,19 @@ impl RestoreSubscription {
 
     /// Records that the watch of the informer was interrupted or has expired.
     pub(crate) fn interrupted(&self, now: Instant) {
-        self.signal.locked().behind.entry(self.informer).or_insert(now);
+        if let Some(store) = self.signal.locked().populated.get_mut(&self.informer) {
+            store.behind.get_or_insert(now);
+        }
+        self.signal.shared.changed.notify_waiters();
     }
 
     /// Records that the store was listed, or that its watch was resumed. Does nothing after a restore that the informer has
     /// not [taken](Self::take).
     pub(crate) fn caught_up(&self) {
         let mut state = self.signal.locked();
-        state.populated.insert(self.informer);
-        if self.seen == state.detected && state.behind.remove(&self.informer).is_some() {
+        let is_current = self.seen == state.detected;
+        let store = state.populated.entry(self.informer).or_insert(Store { resource: self.resource, behind: None });
+        if is_current && store.behind.take().is_some() {
             drop(state);
             self.signal.shared.changed.notify_waiters();
         }
@@ -135,37 +151,38 @@ impl RestoreSubscription {
 
 impl Drop for RestoreSubscription {
     fn drop(&mut self) {
-        let mut state = self.signal.locked();
-        state.populated.remove(&self.informer);
-        if state.behind.remove(&self.informer).is_some() {
-            drop(state);
-            self.signal.shared.changed.notify_waiters();
-        }
+        self.signal.locked().populated.remove(&self.informer);
+        self.signal.shared.changed.notify_waiters();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{pin::pin, time::Duration};
+
     use futures::FutureExt as _;
 
     use super::*;
 
+    const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
+    const NODES: Resource = Resource::cluster("", "v1", "nodes", "Node");
+
     #[tokio::test(start_paused = true)]
     async fn restore_is_signalled_once_to_each_other_informer() {
         let (signal, now) = (RestoreSignal::default(), Instant::now());
-        let (mut one, mut other) = (signal.subscribe(), signal.clone().subscribe());
+        let (mut one, mut other) = (signal.subscribe(PODS), signal.clone().subscribe(PODS));
         assert!(!other.take() && other.detected().now_or_never().is_none());
         assert!(one.raise(now));
         assert!(!one.take() && one.detected().now_or_never().is_none());
         assert!(other.detected().now_or_never().is_some());
         assert!(other.take() && !other.take());
-        assert!(!signal.subscribe().take(), "a new informer starts with a list anyway");
+        assert!(!signal.subscribe(PODS).take(), "a new informer starts with a list anyway");
     }
 
     #[tokio::test(start_paused = true)]
     async fn restore_that_two_informers_detect_counts_once() {
         let (signal, now) = (RestoreSignal::default(), Instant::now());
-        let (mut one, mut other) = (signal.subscribe(), signal.subscribe());
+        let (mut one, mut other) = (signal.subscribe(PODS), signal.subscribe(PODS));
         assert!(one.raise(now) && !other.raise(now));
         assert!(!one.take() && !other.take());
         assert!(other.raise(now), "a second restore");
@@ -174,24 +191,40 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn stores_are_behind_until_they_have_listed() {
         let (signal, now) = (RestoreSignal::default(), Instant::now());
-        let (mut one, mut other, empty) = (signal.subscribe(), signal.subscribe(), signal.subscribe());
+        let (mut one, mut other, empty) = (signal.subscribe(PODS), signal.subscribe(PODS), signal.subscribe(PODS));
         one.caught_up();
         other.caught_up();
         one.interrupted(now);
-        let settled = signal.settled();
-        assert_eq!(signal.behind_since(), Some(now));
+        assert_eq!(signal.behind_since(&[PODS]), Some(now));
         one.raise(now);
         one.caught_up();
         // The list of the other one was requested before the restore.
         other.caught_up();
-        assert_eq!(signal.behind_since(), Some(now));
+        assert_eq!(signal.behind_since(&[PODS]), Some(now));
+        assert!(signal.changed(&[PODS], now).now_or_never().is_none());
         assert!(other.take());
         other.caught_up();
-        assert_eq!(signal.behind_since(), None);
-        assert!(settled.now_or_never().is_some());
+        assert_eq!(signal.behind_since(&[PODS]), None);
+        assert!(signal.changed(&[PODS], now).now_or_never().is_some());
         drop(empty);
         other.interrupted(now);
         drop(other);
-        assert_eq!(signal.behind_since(), None, "an informer that has ended");
+        assert_eq!(signal.behind_since(&[PODS]), None, "an informer that has ended");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn stores_of_other_resources_do_not_count() {
+        let (signal, start) = (RestoreSignal::default(), Instant::now());
+        let (pods, nodes) = (signal.subscribe(PODS), signal.subscribe(NODES));
+        pods.caught_up();
+        nodes.caught_up();
+        nodes.interrupted(start);
+        assert_eq!([&[PODS][..], &[PODS, NODES]].map(|of| signal.behind_since(of)), [None, Some(start)]);
+        let mut changed = pin!(signal.changed(&[PODS, NODES], start));
+        assert!(changed.as_mut().now_or_never().is_none());
+        let later = start + Duration::from_secs(1);
+        pods.interrupted(later);
+        assert!(changed.now_or_never().is_some(), "the latest of several");
+        assert_eq!(signal.behind_since(&[PODS, NODES]), Some(later));
     }
 }

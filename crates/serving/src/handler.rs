@@ -105,11 +105,14 @@ impl Handler {
             },
             Route::SlowPage(page) => match permit(&self.responses).await {
                 Some(permit) => {
-                    let response = spawn_blocking(page).await.unwrap_or_else(|error| {
-                        tracing::error!(path = request.uri().path(), err = %error, "A page has panicked");
-                        response::text(StatusCode::INTERNAL_SERVER_ERROR, "the page has panicked\n")
-                    });
-                    hold(permit, response).await
+                    // The page keeps the permit: it goes on if the client closes the connection.
+                    match spawn_blocking(move || (page(), permit)).await {
+                        Ok((response, permit)) => hold(permit, response).await,
+                        Err(error) => {
+                            tracing::error!(path = request.uri().path(), err = %error, "A page has panicked");
+                            response::text(StatusCode::INTERNAL_SERVER_ERROR, "the page has panicked\n")
+                        }
+                    }
                 }
                 None => self.too_many(Limit::Responses),
             },
@@ -149,6 +152,12 @@ impl AsRef<[u8]> for HeldBody {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+    use std::sync::{Mutex, mpsc};
+
+    use futures::poll;
+    use kube_controller::Health;
+
     use super::*;
 
     #[tokio::test(start_paused = true)]
@@ -168,5 +177,26 @@ mod tests {
         assert_eq!(rest, "ge");
         drop(rest);
         assert!(permit(&responses).await.is_some());
+    }
+
+    /// A page that may block cannot be cancelled.
+    #[tokio::test]
+    async fn pages_whose_clients_have_gone_are_limited() {
+        let (release, released) = mpsc::channel::<()>();
+        let released = Mutex::new(released);
+        let routes = Routes::new(Health::default()).slow_page("/slow", move |_| {
+            // Ends with an error: the test drops the sender.
+            let _ = released.lock().map(|it| it.recv());
+            response::text(StatusCode::OK, "page")
+        });
+        let handler = Handler::new(None, routes, ServingMetrics::default());
+        let (request, peer) = (Request::get("/slow").body(()).unwrap(), Peer::from(IpAddr::from([127, 0, 0, 1])));
+        for _ in 0..MAX_RESPONSES {
+            let mut answer = Box::pin(handler.handle(None, peer, &request));
+            assert!(poll!(&mut answer).is_pending(), "the page is rendered");
+        }
+        let answer = timeout(2 * RESPONSE_TIMEOUT, handler.handle(None, peer, &request)).await.unwrap();
+        assert_eq!(answer.response.status(), StatusCode::TOO_MANY_REQUESTS);
+        drop(release);
     }
 }

@@ -22,8 +22,8 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 /// checks.
 pub struct ServerThread {
     stop: DropGuard,
-    /// Resolves when the thread ends; an error if it panicked.
-    ended: oneshot::Receiver<()>,
+    /// Cancelled when the thread ends, also by a panic.
+    ended: CancellationToken,
 }
 
 impl ServerThread {
@@ -42,8 +42,8 @@ impl ServerThread {
         let stop = CancellationToken::new();
         let runtime = runtime::Builder::new_current_thread().enable_all().max_blocking_threads(2).build();
         let runtime = runtime.map_err(ServingError::Thread)?;
-        let ((started, start_result), (end, ended)) = (oneshot::channel(), oneshot::channel());
-        let token = stop.clone();
+        let ((started, start_result), ended) = (oneshot::channel(), CancellationToken::new());
+        let (token, end) = (stop.clone(), ended.clone().drop_guard());
         let thread =
             thread::Builder::new().name(NAME.to_owned()).spawn(move || run(runtime, bind, &token, started, end));
         thread.map_err(ServingError::Thread)?;
@@ -56,8 +56,8 @@ impl ServerThread {
     }
 
     /// Waits until the server fails: its thread has panicked. Never returns otherwise.
-    pub async fn failed(&mut self) -> SupervisorError {
-        let _ = (&mut self.ended).await;
+    pub async fn failed(&self) -> SupervisorError {
+        self.ended.cancelled().await;
         SupervisorError::Ended { task: NAME.to_owned() }
     }
 
@@ -65,7 +65,7 @@ impl ServerThread {
     pub async fn stop(self) {
         let ServerThread { stop, ended } = self;
         drop(stop);
-        if timeout(STOP_TIMEOUT, ended).await.is_err() {
+        if timeout(STOP_TIMEOUT, ended.cancelled()).await.is_err() {
             tracing::warn!("The HTTPS server has not stopped within {STOP_TIMEOUT:?}");
         }
     }
@@ -77,7 +77,7 @@ fn run<F: Future<Output = Result<Server, E>>, E>(
     bind: impl FnOnce() -> F,
     stop: &CancellationToken,
     started: oneshot::Sender<Result<(), E>>,
-    end: oneshot::Sender<()>,
+    _end: DropGuard,
 ) {
     runtime.block_on(async {
         let server = match bind().await {
@@ -94,5 +94,24 @@ fn run<F: Future<Output = Result<Server, E>>, E>(
     });
     // Blocking tasks, such as a DNS lookup, cannot be cancelled; do not wait for them.
     runtime.shutdown_background();
-    let _ = end.send(());
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_controller::Health;
+
+    use super::*;
+    use crate::{Reviewers, Routes, ServingMetrics, ServingSettings};
+
+    #[tokio::test]
+    async fn a_thread_that_has_panicked_is_reported_and_can_be_stopped() {
+        let running = ServerThread::start(async || {
+            let settings = ServingSettings { port: 0, ..ServingSettings::default() };
+            let reviewers = Reviewers { following: vec![Box::pin(async { panic!("broken") })], ..Reviewers::default() };
+            Server::bind(&settings, reviewers, Routes::new(Health::default()), ServingMetrics::default()).await
+        });
+        let running = running.await.unwrap();
+        assert_eq!(running.failed().await.to_string(), "serving ended unexpectedly");
+        running.stop().await;
+    }
 }

@@ -200,15 +200,14 @@ impl fmt::Display for Status {
 
 fn in_json(body: &[u8]) -> serde_json::Result<Status> {
     #[derive(Deserialize)]
-    struct TypeMeta {
+    struct Body {
         kind: Option<String>,
+        #[serde(flatten)]
+        status: Status,
     }
 
-    let mut status: Status = serde_json::from_slice(body)?;
-    if serde_json::from_slice::<TypeMeta>(body)?.kind.as_deref() != Some("Status") {
-        status.code = 0;
-    }
-    Ok(status)
+    let Body { kind, status } = serde_json::from_slice(body)?;
+    Ok(if kind.as_deref() == Some("Status") { status } else { Status { code: 0, ..status } })
 }
 
 fn in_protobuf(body: &[u8]) -> Result<Status, MalformedProtobuf> {

@@ -102,6 +102,12 @@ impl<K> Queue<K> {
         self.shared.delayed()
     }
 
+    /// Returns the number of keys that are queued, delayed or in process. Each counts once, also while it changes from one of
+    /// these states to another: at 0, no key of an earlier add is left.
+    pub fn pending(&self) -> usize {
+        self.shared.pending()
+    }
+
     /// Returns whether the queue was shut down; queued keys may still be handed out.
     pub fn is_shutting_down(&self) -> bool {
         self.shared.is_shutting_down()

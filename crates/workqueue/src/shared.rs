@@ -62,6 +62,10 @@ impl<K> Shared<K> {
         lock(&self.state).core.delayed()
     }
 
+    pub(crate) fn pending(&self) -> usize {
+        lock(&self.state).core.pending()
+    }
+
     pub(crate) fn is_shutting_down(&self) -> bool {
         lock(&self.state).core.is_shutting_down()
     }

@@ -90,9 +90,20 @@ fn load_in_cluster() -> Result<Parsed, BoxError> {
     // The path of the certificate authority comes from the configuration, which is therefore loaded twice: the contents
     // to compare with must be read before the configuration that is used.
     let files = Files::read(load()?.root_cert_file.iter().map(PathBuf::as_path));
-    let inner = load()?;
+    let mut inner = load()?;
     check_certificate_authority(&inner)?;
+    inner.cluster_url = with_port(&inner.cluster_url)?;
     Ok((inner, files))
+}
+
+/// Returns the address of a Pod's API server with its port, as in the label `host` of client-go's metrics. `kube` leaves
+/// out 443.
+fn with_port(address: &Uri) -> Result<Uri, http::Error> {
+    let mut parts = address.clone().into_parts();
+    if let Some(authority) = parts.authority.take_if(|it| it.port().is_none()) {
+        parts.authority = Some(format!("{authority}:443").parse()?);
+    }
+    Ok(Uri::from_parts(parts)?)
 }
 
 /// Rejects a certificate authority file without certificates: it may be about to be written.
@@ -139,5 +150,21 @@ impl Loaded {
         };
         let prepared = prepared.map_err(connection_error)?;
         Ok(slot.get_or_init(|| prepared))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    // client-go: `net.JoinHostPort` in `rest.InClusterConfig`
+    #[rstest]
+    #[case::default_port("https://10.96.0.1", "https://10.96.0.1:443/")]
+    #[case::ipv6("https://[fd00::1]", "https://[fd00::1]:443/")]
+    #[case::another_port("https://[fd00::1]:6443", "https://[fd00::1]:6443/")]
+    fn an_address_in_a_pod_has_its_port(#[case] address: Uri, #[case] expected: &str) {
+        assert_eq!(with_port(&address).unwrap().to_string(), expected);
     }
 }

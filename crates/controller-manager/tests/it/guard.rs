@@ -128,6 +128,23 @@ impl World {
     }
 }
 
+/// A list that lacks fewer Services than are checked. Each read delays other requests of the controller.
+#[tokio::test(start_paused = true)]
+async fn services_that_a_list_lacks_are_read_ever_more_rarely() {
+    const LACKED: usize = SERVICES / 2;
+    let world = World::start().await;
+    let (reads, writes) = (On::any().verb("get").resource("services"), world.writes());
+    let before = world.server.requests().count(&reads);
+    let fault = Fault::from(Effect::OmitObjects { namespace: None, keep: SERVICES - LACKED });
+    world.server.faults().inject(fault.on(On::any().verb("list").verb("watch").resource("services")));
+    world.relist("services");
+    sleep(seconds(600)).await;
+    let reads = world.server.requests().count(&reads) - before;
+    assert!((LACKED * 20..LACKED * 40).contains(&reads), "{reads} reads of {LACKED} Services in 10 min");
+    assert_eq!((world.addresses().await, world.writes()), ((PODS, PODS), writes));
+    world.end().await;
+}
+
 /// `keep`: number of Nodes, of Pods and of Services in a list.
 #[rstest]
 #[case::all([0, 0, 0])]

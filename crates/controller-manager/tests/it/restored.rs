@@ -45,6 +45,11 @@ impl World {
         (of("endpointslices"), of("endpoints"))
     }
 
+    /// Rejects lists and watches of a resource.
+    fn reject(&self, code: u16, resource: &str) {
+        self.server.faults().inject(Fault::reject(code).on(On::any().verb("list").verb("watch").resource(resource)));
+    }
+
     async fn end(self) {
         self.program.stop().await;
         self.server.shutdown().await;
@@ -72,19 +77,41 @@ async fn nothing_is_written_for_services_that_are_gone(
     world.end().await;
 }
 
-/// Syncs do not wait for one resource for good. With a 5xx, all requests of the client may fail meanwhile.
+/// Syncs do not wait for one resource for good, and those of a controller that does not read it do not wait. With a 5xx, all
+/// requests of the client may fail meanwhile.
 #[rstest]
 #[tokio::test(start_paused = true)]
 async fn a_resource_that_cannot_be_listed_holds_syncs_for_a_minute(#[values(403, 500)] code: u16) {
     let world = World::start().await;
-    world.server.faults().inject(Fault::reject(code).on(On::any().verb("list").verb("watch").resource("nodes")));
+    world.reject(code, "nodes");
     world.server.restore(&world.snapshot);
     sleep(seconds(10)).await;
     let before = world.writes();
     world.server.load(service(SERVICES)).expect("a Service");
     sleep(seconds(30)).await;
-    assert_eq!(world.writes(), before, "a cache is behind");
+    assert_eq!(world.writes(), (before.0, before.1 + 1), "a cache is behind");
     sleep(seconds(30)).await;
+    assert_eq!(world.writes(), (before.0 + 1, before.1 + 1));
+    world.end().await;
+}
+
+/// Syncs wait for the other caches after a restore although one has been behind for long.
+#[tokio::test(start_paused = true)]
+async fn a_resource_that_cannot_be_listed_does_not_end_the_wait_for_others() {
+    let world = World::start().await;
+    world.reject(403, "nodes");
+    world.server.faults().cut_watches(&On::any().resource("nodes"));
+    sleep(seconds(120)).await;
+    let before = world.writes();
+    let delay = Fault::delay_request(seconds(5), seconds(5));
+    world.server.faults().inject(delay.on(On::any().verb("list").verb("watch").resource("services")));
+    world.server.restore(&world.snapshot);
+    sleep(seconds(60)).await;
+    assert_eq!(world.writes(), before);
+    // The next sync does not wait for the cache that is still behind.
+    world.server.faults().cut_watches(&On::any().resource("pods"));
+    world.server.load(service(SERVICES)).expect("a Service");
+    sleep(seconds(20)).await;
     assert_eq!(world.writes(), (before.0 + 1, before.1 + 1));
     world.end().await;
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kube_informer::NeverSynced;
 use kube_workqueue::{Queue, endpoint_slice_limiter};
+use rstest::rstest;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -83,6 +84,18 @@ impl Rig {
         locked(&self.server.attempts).clone()
     }
 
+    /// Checks that 60 removals were written before 600 other keys.
+    fn assert_removals_first(&self) {
+        let attempts = self.attempts();
+        let written: Vec<&str> =
+            attempts.iter().filter(|(_, _, written)| *written).map(|(_, key, _)| key.as_str()).collect();
+        assert_eq!(written.len(), 660);
+        // The probe, and the keys that failed before the gate closed, are any keys.
+        let late = written.iter().position(|key| key.contains("web")).expect("an addition");
+        let removals = written[..60 + 10].iter().filter(|key| key.contains("removal")).count();
+        assert!(removals == 60, "{removals} removals first, an addition at {late}");
+    }
+
     async fn until(&self, at: Duration) {
         sleep_until(self.server.start + at).await;
     }
@@ -124,14 +137,27 @@ async fn removals_are_written_first_after_an_outage() {
         }
     }
     rig.until(seconds(40)).await;
-    let attempts = rig.attempts();
-    let written: Vec<&str> =
-        attempts.iter().filter(|(_, _, written)| *written).map(|(_, key, _)| key.as_str()).collect();
-    assert_eq!(written.len(), 660);
-    // The probe, and the keys that failed before the gate closed, are any keys.
-    let late = written.iter().position(|key| key.contains("web")).expect("an addition");
-    let removals = written[..60 + 10].iter().filter(|key| key.contains("removal")).count();
-    assert!(removals == 60, "{removals} removals first, an addition at {late}");
+    rig.assert_removals_first();
+}
+
+/// The retry of a conflict is due during the outage.
+#[tokio::test(start_paused = true)]
+async fn removals_that_failed_by_themselves_before_an_outage_are_written_first_after_it() {
+    let begin = Duration::from_millis(500);
+    let rig = Rig::new(move |_, at| match at {
+        _ if at < begin => Some(FailureCause::Key),
+        _ if at < seconds(30) => Some(FailureCause::Server),
+        _ => None,
+    });
+    for key in 0..60 {
+        rig.keys[0].add_change(format!("default/removal-{key}"), Urgency::High);
+    }
+    rig.until(begin).await;
+    for key in 0..600 {
+        rig.keys[0].add_change(format!("default/web-{key}"), Urgency::Normal);
+    }
+    rig.until(seconds(40)).await;
+    rig.assert_removals_first();
 }
 
 /// Keys of one namespace fail, as behind a webhook that is down. Other keys are written, one every 100 ms.
@@ -323,11 +349,14 @@ async fn the_probe_of_a_controller_that_ends_is_followed_by_one_of_another_contr
 struct Racing {
     member: Mutex<Weak<Member<&'static str>>>,
     waiting: AtomicUsize,
+    /// Keys in the queue at the last change of the gauge.
+    queued: AtomicUsize,
 }
 
 impl ControllerMetrics for Racing {
     fn waiting_for_server(&self, keys: usize) {
         let member = locked(&self.member).upgrade();
+        self.queued.store(member.as_ref().map_or(0, |it| it.queue.len()), Relaxed);
         if let Some(member) = member.filter(|it| keys > 0 && it.parked.try_lock().is_ok()) {
             member.release();
         }
@@ -342,7 +371,21 @@ fn the_gauge_of_waiting_keys_is_not_older_than_the_keys() {
     *locked(&racing.member) = Arc::downgrade(&member);
     close(&gate);
     assert_eq!(member.admit(&"web", false), Admission::Waits);
-    assert_eq!(racing.waiting.load(Relaxed), member.waiting());
+    let waiting = || locked(&member.parked).len();
+    assert_eq!(racing.waiting.load(Relaxed), waiting());
     member.release();
-    assert_eq!((racing.waiting.load(Relaxed), member.waiting()), (0, 0));
+    assert_eq!((racing.waiting.load(Relaxed), waiting()), (0, 0));
+}
+
+#[rstest]
+#[case::all_keys(|member: &dyn Waiting| member.release())]
+#[case::the_probe(|member: &dyn Waiting| assert!(member.probe(false)))]
+fn a_key_that_no_longer_waits_is_queued(#[case] end: fn(&dyn Waiting)) {
+    let (gate, racing) = (ServerGate::default(), Arc::new(Racing::default()));
+    let member = member(&gate, Some(racing.clone()));
+    close(&gate);
+    assert_eq!(member.admit(&"web", false), Admission::Waits);
+    *locked(&racing.member) = Arc::downgrade(&member);
+    end(&*member);
+    assert_eq!((racing.waiting.load(Relaxed), racing.queued.load(Relaxed)), (0, 1));
 }

@@ -1,6 +1,7 @@
 //! Tests of the workers.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use kube_workqueue::RetryLimiter;
@@ -125,6 +126,20 @@ async fn queued_delayed_failed_and_running_keys_are_pending() {
     stop.cancel();
     tasks.join_all().await;
     assert_eq!(count(), None);
+}
+
+/// A gauge at 0 means that nothing is left to do.
+#[tokio::test(start_paused = true)]
+async fn a_key_is_pending_between_its_sync_and_its_retry() {
+    let (metrics, between) = (Arc::new(Counted::default()), Arc::new(Mutex::new(None)));
+    let (counted, recorded) = (metrics.clone(), between.clone());
+    let controller =
+        builder(RetryLimiter::new(Duration::ZERO, Duration::ZERO), Some(metrics)).failure_cause(move |_| {
+            *recorded.lock().unwrap() = counted.0.lock().unwrap().as_ref().unwrap()();
+            FailureCause::Key
+        });
+    sync_times(controller, [0], |number, _| if number == 0 { Err(NotYet) } else { Ok(Action::await_change()) }).await;
+    assert_eq!(*between.lock().unwrap(), Some(1));
 }
 
 // Upstream resets the count of a key that it drops, so that the next event gets all retries.

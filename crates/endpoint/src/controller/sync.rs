@@ -104,8 +104,8 @@ impl Syncs {
             && !self.superfluous.precede_deletion(object)
             && self.service_is_stored(key).await?
         {
-            // No event follows if it is deleted before the next list.
-            self.keys.requeue(key.clone(), WITHHELD_INTERVAL);
+            // No event follows if it is deleted before the next list. Ever more rarely: a list may lack many for long.
+            self.keys.add_contested(key.clone(), WITHHELD_INTERVAL);
             return Ok(Outcome::Unchanged);
         }
         let outcome = self.send(key, write).await?;

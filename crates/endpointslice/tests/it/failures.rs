@@ -172,7 +172,11 @@ async fn slices_of_dropped_address_types_are_deleted_despite_failures() {
     let desired = groups(&[(AddressType::IPv4, 80, &[1, 7])]);
     let input = Input::new(&owner, &[AddressType::IPv4], desired, &existing);
     let error = reconciler.reconcile(input, None).await.expect_err("an update and a delete fail");
-    assert_eq!(error.failures().len(), 2, "{error}");
+    let messages: Vec<String> = error.failures().iter().map(ToString::to_string).collect();
+    let begin = ["failed to update web-", "error deleting web-"];
+    assert!(messages.iter().zip(begin).all(|(message, begin)| message.starts_with(begin)), "{messages:?}");
+    assert!(messages.iter().all(|it| it.ends_with(" EndpointSlice for Service default/web")), "{messages:?}");
+    assert_eq!(messages.len(), 2, "{error}");
     assert_eq!(cluster.server.requests().count(&of_slices("delete")), 2, "both slices of IPv6, none of IPv4");
 }
 

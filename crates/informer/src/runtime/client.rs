@@ -18,7 +18,7 @@ pub(super) type Registry = Arc<RwLock<Vec<Arc<dyn Writable>>>>;
 /// Returns a client that sends all requests through `client`, and passes the answers to writes to the caches before it returns
 /// them.
 pub(super) fn observed(client: &Client, registry: Registry) -> Client {
-    let namespace = client.default_namespace().to_owned();
+    let (namespace, valid_until) = (client.default_namespace().to_owned(), *client.valid_until());
     let client = client.clone();
     let service = tower::service_fn(move |request: Request<Body>| {
         let changed: Vec<_> = registry
@@ -29,7 +29,7 @@ pub(super) fn observed(client: &Client, registry: Registry) -> Client {
             .collect();
         send(client.clone(), changed, request)
     });
-    Client::new(service, namespace)
+    Client::new(service, namespace).with_valid_until(valid_until)
 }
 
 /// Sends a request, which changes objects of these caches.

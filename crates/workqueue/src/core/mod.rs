@@ -113,6 +113,11 @@ impl<K> Core<K> {
         self.deadlines.len()
     }
 
+    /// Returns the number of keys that are queued, delayed or in process.
+    pub(crate) fn pending(&self) -> usize {
+        self.table.len()
+    }
+
     pub(crate) fn is_shutting_down(&self) -> bool {
         self.shutting_down
     }

@@ -169,7 +169,7 @@ fn compare(ops: Vec<Op>) -> Result<(), TestCaseError> {
         let processing: Vec<_> = core.processing().filter_map(|it| core.entries[it].key).collect();
         prop_assert_eq!(&processing, &reference.processing, "oldest first");
         let known = core.entries.iter().count();
-        prop_assert_eq!(core.table.len(), known, "one bucket per entry");
+        prop_assert_eq!(core.pending(), known, "one bucket per entry");
         let delayed_only = reference
             .delayed
             .iter()

@@ -15,7 +15,7 @@ use kube_informer::CacheState;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
-use super::{AssignedPod, World, config_map, names, next, pod, reference, until_ready};
+use super::{AssignedPod, Caches, Client, Config, Server, World, config_map, names, next, pod, reference, until_ready};
 
 /// Events of the watch come after all steps of a test.
 const NEVER: Duration = Duration::from_secs(100_000);
@@ -218,4 +218,14 @@ async fn the_first_list_has_own_writes_that_are_newer() {
     api.create(&PostParams::default(), &config_map("new")).await.unwrap();
     until_ready(&store).await;
     assert_eq!(names(&store), ["new"]);
+}
+
+/// As the client that it sends with.
+#[tokio::test(start_paused = true)]
+async fn the_client_expires_with_its_credentials() {
+    let server = Server::in_process(Config::default()).expect("a server");
+    let expiry = Some("2026-12-01T00:00:00Z".parse().expect("a time"));
+    let client = Client::new(server.service(), "shop").with_valid_until(expiry);
+    let client = Caches::new(client).client();
+    assert_eq!((client.default_namespace(), *client.valid_until()), ("shop", expiry));
 }
