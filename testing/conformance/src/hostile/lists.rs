@@ -8,7 +8,7 @@ use std::{ops::Range, time::Duration};
 use anyhow::Result;
 use futures::FutureExt as _;
 use kube_dev_apiserver::{Effect, Fault};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
@@ -106,6 +106,10 @@ async fn later(world: &World, wrong: Wrong) -> Result<()> {
         expire(world, wrong.resource).await?;
         // The first hit is the watch that is answered with 410.
         wrong.until_listed(world, &faults, 2).await?;
+        if wrong.resource == "nodes" {
+            // No change of Nodes triggers a sync, so without one, a list without Nodes has no effect.
+            sync_services(world).await?;
+        }
         wrong.goes_on_and_ends(world, &faults, wrong.what == What::ReadsToo).await?;
         wrong.expect_kept(world, &kept).await
     });
@@ -178,6 +182,15 @@ async fn build(world: &World) -> Result<()> {
             let own = own(namespace, &format!("own-{number}"), &[&address(1, number)]);
             [service, node(&node_name(number)), serving(namespace, number, number)].into_iter().chain(own)
         }))?;
+    }
+    Ok(())
+}
+
+/// Labels all Services of the namespace of the scenario, so that the controllers sync them.
+async fn sync_services(world: &World) -> Result<()> {
+    for number in 0..SERVICES {
+        let labels = json!({"metadata": {"labels": {"team": "network"}}});
+        world.merge(Kind::Service, &service_name(number), labels).await?;
     }
     Ok(())
 }

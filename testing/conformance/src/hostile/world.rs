@@ -158,7 +158,7 @@ impl World {
     pub(super) fn veto(
         &self,
         resource: &'static str,
-        refuses: fn(&AdmissionRequest<'_>, Option<&Value>) -> bool,
+        refuses: impl Fn(&AdmissionRequest<'_>, Option<&Value>) -> bool + Send + Sync + 'static,
     ) -> Result<u64> {
         let namespace = self.namespace.clone();
         Ok(self.server()?.admission().validate(move |request, object| {
