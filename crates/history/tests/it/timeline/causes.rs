@@ -188,6 +188,24 @@ fn causes_of_mirrored_slices(#[case] step: Step, #[case] expected: &[&str]) {
     assert_eq!(text_of(&timeline_of(&objects, &[step])), expected.concat());
 }
 
+/// The watch of Services is the last one to deliver: what the controllers have done about the Service is seen before it.
+#[test]
+fn a_service_is_seen_after_a_deletion_that_it_caused() {
+    let objects = [service(&json!(null)), custom(&["192.0.2.1"]), foreign(&[5])];
+    let steps = [
+        (CONTROLLER, Object(versioned(9, custom(&["10.1.0.1"])))),
+        ("", Remove(Kind::EndpointSlice, "web-mesh")),
+        ("edit", Object(versioned(8, service(&json!({"app": "web"}))))),
+    ];
+    let expected = [
+        "010Z  no effect: EP502 Endpoints object to update; Endpoints shop/web was changed by kube-controller-manager\n",
+        "020Z  10.1.0.5 (Pod web-5): ready -> absent, 0 ready: EP504 managed by mesh; EndpointSlice shop/web-mesh was deleted\n",
+        "030Z  192.0.2.1: ready -> absent, 1 ready: EP601 not mirrored: its Service has a selector, and slices of its own; \
+         Service shop/web was changed by edit; in no slice\n",
+    ];
+    assert_eq!(text_of(&timeline_of(&objects, &steps)), expected.concat());
+}
+
 fn zone(name: &str) -> Value {
     json!({"kind": "Node", "metadata": {"name": name, "labels": {"topology.kubernetes.io/zone": name}},
         "status": {"allocatable": {"cpu": "4"}, "conditions": [{"type": "Ready", "status": "True"}]}})
