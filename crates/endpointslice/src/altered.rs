@@ -167,8 +167,8 @@ impl AlteredWrites {
         self.misplaced.iter().map(|slice| slice.metadata.name.to_string()).collect()
     }
 
-    /// Turns creates into updates of misplaced slices that no other client has written since, and deletes the rest of these, which
-    /// the plan does not need.
+    /// Turns creates into updates of misplaced slices that no other client has written since, and deletes the rest of
+    /// these, which the plan does not need.
     fn take_back(&mut self, cache: Option<&WriteThrough<EndpointSlice>>, plan: &mut Plan) {
         let unchanged = self.misplaced.extract_if(.., |slice| {
             let stored = cache.and_then(|cache| cache.get(&slice.metadata.namespace, &slice.metadata.name));
