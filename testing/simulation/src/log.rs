@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
-use kube_dev_apiserver::decode_watch_frame;
+use kube_dev_apiserver::{decode_protobuf, decode_watch_frame};
 use serde_json::Value;
 
 use crate::fault::{Disturbance, Fault};
@@ -47,7 +47,7 @@ pub enum EntryKind {
         body: Bytes,
         /// Status code of the server's response; `None` if the request did not reach the server.
         code: Option<u16>,
-        /// Body of the server's response, in JSON if it was an object; empty for watches.
+        /// Body of the server's response; empty for watches.
         answer: Bytes,
     },
     /// A watch delivered an event to a process.
@@ -174,8 +174,11 @@ pub(crate) fn event(frame: &[u8]) -> Option<Value> {
     serde_json::from_slice(frame).ok().or_else(|| decode_watch_frame(frame))
 }
 
-/// Returns UTF-8 without its trailing white space, and other bytes escaped.
+/// Returns an object in protobuf as JSON, UTF-8 without its trailing white space, and other bytes escaped.
 fn text(bytes: &[u8]) -> String {
+    if let Some(object) = decode_protobuf(bytes) {
+        return object.to_string();
+    }
     match std::str::from_utf8(bytes) {
         Ok(text) => text.trim_end().to_owned(),
         Err(_) => bytes.escape_ascii().to_string(),

@@ -164,7 +164,7 @@ impl Transport {
                 self.run_state.violated(wrong);
             }
         }
-        self.log(point, target, sent, Some(code), in_json(&bytes));
+        self.log(point, target, sent, Some(code), bytes.clone());
         Ok(Response::from_parts(head, whole(bytes)))
     }
 
@@ -174,7 +174,7 @@ impl Transport {
     }
 }
 
-/// Returns an object in protobuf as JSON, for the rules and the log, and other bodies as they are.
+/// Returns an object in protobuf as JSON, for the rules, and other bodies as they are.
 fn in_json(body: &Bytes) -> Bytes {
     decode_protobuf(body).map_or_else(|| body.clone(), |object| object.to_string().into())
 }

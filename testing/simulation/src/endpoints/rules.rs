@@ -51,9 +51,9 @@ impl Rules for EndpointRules {
             // The server answers 404.
             return None;
         }
-        let after: Option<Value> = match serde_json::from_slice(write.body) {
-            _ if *verb == Verb::Delete => None,
-            Ok(object) => Some(object),
+        let after = (*verb != Verb::Delete).then(|| serde_json::from_slice::<Value>(write.body)).transpose();
+        let after = match after {
+            Ok(after) => after,
             Err(error) => return Some(format!("{resource} that cannot be checked: {error}")),
         };
         let service = after.as_ref().or(before.as_ref()).map(|object| &object["metadata"])?;
